@@ -34,6 +34,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'h2/hpack': ['h2/error-codes.ts'],
   h2: ['h2/error-codes.ts', 'h2/hpack'],
   wire: [],
+  // HTTP/2 to upstreams.
+  'wire/h2': ['h2', 'h2/error-codes.ts', 'wire'],
   tracing: [],
   // Exports spans to a collector; loaded only with tracing.otlp.
   'tracing/otlp': ['tracing'],
@@ -158,7 +160,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   // What is known about one server, whatever the settings.
   'gateway/upstream/state': ['wire'],
-  'gateway/upstream': ['gateway/upstream/state', 'wire'],
+  'gateway/upstream': ['gateway/upstream/state', 'wire', 'wire/h2'],
   'gateway/reply.ts': [],
   'gateway/arrival': [
     'policy',

@@ -238,7 +238,8 @@ export class Session implements StreamOwner {
 
   reset(stream: Stream, code: number, reason: string): void {
     this.#queue.control(numberFrame(FrameType.rstStream, stream.id, code))
-    this.#close(stream, { code, by: 'us', reason, isUnprocessed: false }, 'reset')
+    const abort = { code, by: 'us', reason, isUnprocessed: false, isMalformed: false } as const
+    this.#close(stream, abort, 'reset')
   }
 
   consumed(stream: Stream, bytes: number): void {
@@ -466,6 +467,7 @@ export class Session implements StreamOwner {
       by: 'peer',
       reason: `reset by the peer (code ${code})`,
       isUnprocessed: code === ErrorCode.refusedStream,
+      isMalformed: false,
     })
   }
 
@@ -534,7 +536,8 @@ export class Session implements StreamOwner {
       for (const stream of [...this.#streams.values()]) {
         if (stream.id <= last) continue
         const reason = 'the peer is shutting down'
-        this.#close(stream, { code, by: 'peer', reason, isUnprocessed: true }, 'reset')
+        const abort = { code, by: 'peer', reason, isUnprocessed: true, isMalformed: false } as const
+        this.#close(stream, abort, 'reset')
       }
     }
     this.#events.goaway(last, code)
@@ -587,6 +590,8 @@ export class Session implements StreamOwner {
       return
     }
     if (streamId > this.#refuseAfter) return
+    // A client has skipped none: it has forgotten this one, since many were closed after it.
+    if (closing === undefined && !this.#isServer) return
     if (closing === undefined) throw protocolError('frame for a stream that was skipped')
     throw new ConnectionError(ErrorCode.streamClosed, 'frame for a closed stream')
   }
@@ -601,7 +606,8 @@ export class Session implements StreamOwner {
   #breakStream(stream: Stream, code: number, reason: string): void {
     this.#floods.spend('stream-error')
     this.#queue.control(numberFrame(FrameType.rstStream, stream.id, code))
-    this.#close(stream, { code, by: 'peer', reason, isUnprocessed: false }, 'reset')
+    const abort = { code, by: 'peer', reason, isUnprocessed: false, isMalformed: true } as const
+    this.#close(stream, abort, 'reset')
   }
 
   #resetUnknown(streamId: number, code: number): void {
@@ -686,7 +692,13 @@ export class Session implements StreamOwner {
     this.#incoming.stop()
     const { code, reason } = end
     for (const stream of [...this.#streams.values()]) {
-      this.#close(stream, { code, by: 'connection', reason, isUnprocessed: false })
+      this.#close(stream, {
+        code,
+        by: 'connection',
+        reason,
+        isUnprocessed: false,
+        isMalformed: false,
+      })
     }
     if (isConnected) this.#queue.flush()
     this.#queue.close()

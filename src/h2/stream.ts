@@ -21,6 +21,8 @@ export interface StreamAbort {
   readonly reason: string
   /** The peer has certainly not processed it, so it may be sent again (RFC 9113 8.7). */
   readonly isUnprocessed: boolean
+  /** The peer broke a rule on this stream, so we have reset it. */
+  readonly isMalformed: boolean
 }
 
 /** What a stream needs of its session. */

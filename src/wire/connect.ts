@@ -23,6 +23,12 @@ export interface Connector {
   readonly open: (onread?: OnReadOpts) => Socket
 }
 
+interface ConnectorOptions {
+  readonly onLookup?: OnLookup | undefined
+  /** The protocols to offer in TLS. */
+  readonly alpn?: readonly string[] | undefined
+}
+
 /**
  * Connects to an origin, at one address if that is given. Host header and certificate check use the
  * name in both cases.
@@ -31,7 +37,7 @@ export function createConnector(
   origin: URL,
   address: string | undefined,
   tls: TargetTls | undefined,
-  onLookup?: OnLookup,
+  { onLookup, alpn = ['http/1.1'] }: ConnectorOptions = {},
 ): Connector {
   const secure = origin.protocol === 'https:'
   const host = origin.hostname.replace(/^\[|\]$/g, '')
@@ -60,7 +66,7 @@ export function createConnector(
         ...to,
         servername: serverName,
         rejectUnauthorized: true,
-        ALPNProtocols: ['http/1.1'],
+        ALPNProtocols: [...alpn],
         ...(tls !== undefined && { secureContext: tls.secureContext }),
         ...(session !== undefined && { session }),
         ...(onread !== undefined && { onread }),

@@ -12,6 +12,20 @@ import { type HowFar, Malformed, unsent, WireError, type WireProblem } from './w
 
 /** A request that waits for its response. */
 export interface Call {
+  /** The connection it has, while it has one. */
+  connection: Carrier | undefined
+  ended: boolean
+}
+
+/** A connection, or the stream of one, that carries a request. */
+interface Carrier {
+  resume(): void
+  /** Ends the request without a word to its handler. */
+  abandon(): void
+}
+
+/** A request of HTTP/1.1. */
+export interface PlainCall extends Call {
   readonly request: WireRequest
   /** Its bytes before the body. */
   readonly head: string
@@ -19,9 +33,6 @@ export interface Call {
   /** Whether it needs a connection that no other request has used. */
   readonly fresh: boolean
   readonly timeouts: TimeoutTicks
-  /** The connection it has, while it has one. */
-  connection: Connection | undefined
-  ended: boolean
 }
 
 /** Each timeout, in ticks of the pool's clock. */
@@ -68,7 +79,7 @@ export class Connection {
   readonly #isSecure: boolean
   readonly #reader: ResponseReader
   #state: 'connecting' | 'free' | 'departing' | 'sent' | 'gone' = 'connecting'
-  #call: Call | undefined
+  #call: PlainCall | undefined
   #heard = false
   #hasServed = false
   /** Whether the connection had another request before, or was idle, when this one got it. */
@@ -119,7 +130,7 @@ export class Connection {
   }
 
   /** Sends a request. The connection must be free. */
-  start(call: Call): void {
+  start(call: PlainCall): void {
     const { request } = call
     this.#wasIdle = this.idleMs() >= idleAfterMs
     this.#reused = this.#wasIdle || this.#hasServed
@@ -240,7 +251,7 @@ export class Connection {
   }
 
   /** Returns the request that has ended, in whatever way, and forgets it. */
-  #endCall(): Call | undefined {
+  #endCall(): PlainCall | undefined {
     const call = this.#call
     this.#call = undefined
     this.#paused = false
@@ -297,7 +308,7 @@ export class Connection {
   }
 
   /** The response is complete. `mayHoldMore`: whether more may have arrived than was read. */
-  #settle(progress: Progress, call: Call, mayHoldMore = false): void {
+  #settle(progress: Progress, call: PlainCall, mayHoldMore = false): void {
     const reader = this.#reader
     try {
       if (reader.isStreamed()) call.handler.end(reader.trailers())
@@ -335,7 +346,7 @@ export class Connection {
   }
 
   /** Whether the server may have closed the connection, and the request could not be sent again. */
-  #isRisky({ request }: Call): boolean {
+  #isRisky({ request }: PlainCall): boolean {
     return this.#wasIdle && !mayRepeat(request)
   }
 
@@ -360,7 +371,7 @@ export class Connection {
     }
   }
 
-  #startUpload(call: Call): void {
+  #startUpload(call: PlainCall): void {
     const { upload } = call.request
     if (upload === undefined) return
     this.#uploading = true

@@ -1,5 +1,5 @@
 import { type Connector, createConnector, type TargetTls } from './connect.ts'
-import { type Call, Connection, type TimeoutTicks } from './connection.ts'
+import { type Call, Connection, type PlainCall, type TimeoutTicks } from './connection.ts'
 import { createIdleConnections, type IdleConnections } from './idle-connections.ts'
 import type { OnLookup } from './name-lookup.ts'
 import {
@@ -24,6 +24,26 @@ export interface PoolSettings {
   readonly idleTimeoutMs?: number | undefined
   readonly tls?: TargetTls | undefined
   readonly onLookup?: OnLookup | undefined
+  /** Unset: HTTP/1.1. */
+  readonly protocol?: Protocol | undefined
+  readonly http2?: Http2Settings | undefined
+}
+
+/**
+ * What a server speaks. `h2`: HTTP/2 over TLS. `h2c`: HTTP/2 without TLS, by prior knowledge. `auto`: over
+ * TLS, what the server chooses for each connection.
+ */
+type Protocol = 'http1' | 'h2' | 'h2c' | 'auto'
+
+interface Http2Settings {
+  /** The most requests at a time on one connection; the server may allow fewer. */
+  readonly streams: number
+  /** After so much silence on a connection with requests, a PING is sent; 0: never. */
+  readonly pingMs: number
+  /** How long a PING may be unanswered before the connection is closed. */
+  readonly pingTimeoutMs?: number | undefined
+  /** A connection gets no new requests after this time; 0: no limit. */
+  readonly maxAgeMs: number
 }
 
 /** Persistent connections to one origin. */
@@ -73,7 +93,7 @@ class ConnectionPool implements Pool {
   readonly #timeouts: TimeoutTicks
   readonly #idle: IdleConnections
   readonly #all = new Set<Connection>()
-  #waiting: Call[] = []
+  #waiting: PlainCall[] = []
   #opening = 0
   /** Connections that are being opened for one request each. */
   #openingFresh = 0
@@ -88,7 +108,7 @@ class ConnectionPool implements Pool {
     const ticks = (ms: number) => this.#ticks(ms)
     this.#host = origin.host
     this.#maxConnections = settings.connections
-    this.#connector = createConnector(origin, address, settings.tls, settings.onLookup)
+    this.#connector = createConnector(origin, address, settings.tls, settings)
     this.#timeouts = {
       connect: ticks(connectTimeoutMs),
       response: ticks(headersTimeoutMs),
@@ -99,7 +119,7 @@ class ConnectionPool implements Pool {
 
   readonly send = (request: WireRequest, handler: ResponseHandler, fresh = false): Call => {
     const head = requestHead(request, this.#host)
-    const call: Call = {
+    const call: PlainCall = {
       request,
       head: head ?? '',
       handler,
@@ -173,7 +193,7 @@ class ConnectionPool implements Pool {
   }
 
   /** Opens a connection, for this request if one is given, else for the first that waits. */
-  #open(first?: Call, onSettled?: (isConnected: boolean) => void): void {
+  #open(first?: PlainCall, onSettled?: (isConnected: boolean) => void): void {
     this.#clock ??= setInterval(() => this.#tick(), this.#tickMs).unref()
     const isFresh = first !== undefined
     const forUpgrade = first?.request.upgrade !== undefined
@@ -217,7 +237,7 @@ class ConnectionPool implements Pool {
   }
 
   /** Fails the request that the connection was for, if there is one. */
-  #connectFailed(error: Error, fresh: Call | undefined): void {
+  #connectFailed(error: Error, fresh: PlainCall | undefined): void {
     if (fresh !== undefined) fail(fresh, error)
     // Otherwise, every waiting request has another connection on the way.
     else if (this.#opening < this.#waiting.filter(mayShare).length) {
@@ -229,7 +249,7 @@ class ConnectionPool implements Pool {
   /** Starts waiting requests on idle connections, and opens the connections that are missing. */
   #pump(): void {
     while (this.#waiting.length > 0 && !this.#destroyed) {
-      const first = this.#waiting[0] as Call
+      const first = this.#waiting[0] as PlainCall
       if (mayShare(first)) {
         const connection = this.#idle.take()
         if (connection === undefined) break
@@ -262,27 +282,27 @@ class ConnectionPool implements Pool {
   }
 }
 
-function fail(call: Call, error: Error): void {
+function fail(call: PlainCall, error: Error): void {
   if (call.ended) return
   call.ended = true
   call.connection = undefined
   call.handler.failed(error)
 }
 
-function mayShare({ fresh }: Call): boolean {
+function mayShare({ fresh }: PlainCall): boolean {
   return !fresh
 }
 
-function unsendable(): WireError {
+export function unsendable(): WireError {
   return new WireError('unsendable', 'request cannot be sent unambiguously', unsent)
 }
 
-function poolDestroyed(): WireError {
+export function poolDestroyed(): WireError {
   return new WireError('destroyed', 'target removed', unsent)
 }
 
 /** Often enough to keep the shortest timeout accurate to a tenth. */
-function tickOf(settings: PoolSettings): number {
+export function tickOf(settings: PoolSettings): number {
   const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = settings
   const shortest = Math.min(connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs)
   return Math.min(250, Math.max(5, Math.ceil(shortest / 10)))

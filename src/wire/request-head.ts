@@ -30,8 +30,13 @@ export interface RequestTimeouts {
 export interface Upload {
   /** The Content-Length. Unset: the body is sent in chunks. */
   readonly length: number | undefined
-  /** Begins to write to the sink. Called at most once. */
+  /** Begins to write to the sink. Called once, and once more after `rewind`. */
   start(sink: UploadSink): void
+  /**
+   * The server has not processed any of what was written, `chunks`: the next `start` begins with them
+   * again. Unset: a request that was begun cannot be sent again.
+   */
+  rewind?(chunks: readonly Buffer[]): void
   /** The sink accepts data again. */
   resume(): void
   /** The rest is not needed. May be called at any time, and more than once. */
@@ -72,7 +77,7 @@ export interface ResponseHandler {
 const usuallyWithBody = new Set(['POST', 'PUT', 'PATCH'])
 
 /** A space would end the path, and the rest would be read as the version. */
-const unfitForPath = /[^\x21-\x7e\x80-\xff]/
+export const unfitForPath = /[^\x21-\x7e\x80-\xff]/
 
 /**
  * The bytes of a request before its body, as Latin-1. Returns `undefined` if a server could read them

@@ -5,6 +5,7 @@ export type WireProblem =
   | 'body-timeout'
   | 'closed'
   | 'malformed'
+  | 'no-h2'
   | 'destroyed'
   | 'unsendable'
 

@@ -688,10 +688,36 @@ describe('tls', () => {
     ],
     [upstream('tls: { keyFile: a }'), 'upstreams.a.tls: certFile and keyFile must be set together'],
     [upstream('tls: { caFile: a }', 'http://a:1'), 'upstreams.a.tls has no effect on http://'],
+    [
+      upstream('protocol: h2', 'http://a:1'),
+      'upstreams.a.targets[0]: protocol "h2" cannot be used with http:// targets; set upstreams.a.protocol to "h2c"',
+    ],
+    [
+      upstream('protocol: h2c'),
+      'upstreams.a.targets[0]: protocol "h2c" cannot be used with https:// targets; set upstreams.a.protocol to "h2"',
+    ],
+    [upstream('protocol: http2'), 'upstreams.a.protocol: must be one of'],
+    [
+      upstream('protocol: auto, keepAlive: false'),
+      'upstreams.a.keepAlive: false is for HTTP/1.1 only, and protocol is "auto"; remove one',
+    ],
+    [upstream('http2: { streams: 0 }'), 'upstreams.a.http2.streams'],
     [upstream('tls: { serverName: a/b }'), 'upstreams.a.tls.serverName'],
     [upstream('tls: { rejectUnauthorized: false }'), 'unknown setting'],
   ])('is refused with %s', (yaml, fragment) => {
     expect(problems(yaml).join()).toContain(fragment)
+  })
+
+  test('to an upstream is HTTP/1.1, unless it is to be another protocol', () => {
+    const { protocol, http2 } = load(upstream('')).upstreams['a'] ?? {}
+
+    expect({ protocol, http2 }).toEqual({
+      protocol: 'http1',
+      http2: { streams: 100, pingMs: 300_000, maxAgeMs: 1_800_000 },
+    })
+    expect(problems(upstream('protocol: h2'))).toEqual([])
+    expect(problems(upstream('protocol: h2c', 'http://a:1'))).toEqual([])
+    expect(problems(upstream('protocol: auto', 'http://a:1'))).toEqual([])
   })
 
   test('to an upstream takes what a file may vouch for', () => {

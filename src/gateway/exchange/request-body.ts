@@ -45,7 +45,7 @@ const chunkOverhead = 256
  *
  *   gathering  buffers the beginning; occupies no connection yet
  *   held       the beginning is buffered; reading is paused until there is a connection
- *   sending    each chunk goes to the upstream as it arrives
+ *   sending    each chunk goes to the upstream as it arrives; `rewind` leads back to held
  */
 export function requestBody(
   request: Body,
@@ -73,13 +73,17 @@ export function requestBody(
     transfer.bytes += chunk.length
     if (received > maxBytes) fail(new Refusal('body-too-large'))
     else if (gathering !== undefined) keep(chunk, gathering.most)
-    else if (sink?.data(chunk) === false) request.pause()
+    else if (sink === undefined) store(chunk)
+    else if (sink.data(chunk) === false) request.pause()
   }
-  function keep(chunk: Buffer, most: number): void {
+  function store(chunk: Buffer): void {
     const bytes = chunk.length + chunkOverhead
     ahead.push(chunk)
     aheadBytes += bytes
     memory.take(bytes)
+  }
+  function keep(chunk: Buffer, most: number): void {
+    store(chunk)
     if (aheadBytes < most && !memory.isFull()) return
     request.pause()
     endGathering()?.ready()
@@ -167,6 +171,12 @@ export function requestBody(
       if (sink !== to) return
       if (ended) to.end()
       else if (hasRoom) resume()
+    },
+    rewind(chunks) {
+      sink = undefined
+      // Its client is paused until there is another connection.
+      if (!ended) request.pause()
+      for (const chunk of chunks) store(chunk)
     },
     resume,
     stop,

@@ -1,6 +1,6 @@
 import { Fault, Refusal } from '../../errors.ts'
 import type { Ending } from '../upstream/target.ts'
-import { isStale, isUnreachable } from '../upstream/upstream-errors.ts'
+import { isFinal, isStale, isUnreachable } from '../upstream/upstream-errors.ts'
 import { retryTarget } from './retry-target.ts'
 import { finish, giveUp, type Running } from './running-exchange.ts'
 
@@ -50,6 +50,6 @@ function sendAgain(it: Running, error: Error): boolean {
 
 /** An error of the client, such as too large a body, does not count against the target. */
 function endingOf(error: Error): Ending {
-  if (error instanceof Refusal) return 'inconclusive'
+  if (error instanceof Refusal || isFinal(error)) return 'inconclusive'
   return isUnreachable(error) ? 'unreachable' : 'failed'
 }

@@ -1,4 +1,5 @@
-import { createPool, type Pool, type PoolSettings } from '../../wire/pool.ts'
+import { poolFor } from '../../wire/h2/pool-for.ts'
+import type { Pool, PoolSettings } from '../../wire/pool.ts'
 import { hasSameSettings } from './same-settings.ts'
 
 /** A pool that targets of several generations may use. */
@@ -25,7 +26,7 @@ interface Entry {
 
 /** A pool of its own, which drains when its target is retired. */
 export const openOwnPool: OpenPool = (origin, address, settings) => {
-  const pool = createPool(origin, address, settings)
+  const pool = poolFor(origin, address, settings)
   return { ...pool, release: pool.drain }
 }
 
@@ -43,7 +44,7 @@ export function createSharedPools(): OpenPool {
     if (known !== undefined && isNew) entries.delete(known)
     const entry = (isNew ? undefined : known) ?? {
       ...wanted,
-      pool: createPool(origin, address, settings),
+      pool: poolFor(origin, address, settings),
       users: 0,
     }
     entries.add(entry)

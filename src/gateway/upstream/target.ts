@@ -1,6 +1,7 @@
 import type { TargetTls } from '../../wire/connect.ts'
+import { poolFor } from '../../wire/h2/pool-for.ts'
 import type { OnLookup } from '../../wire/name-lookup.ts'
-import { createPool, type Pool } from '../../wire/pool.ts'
+import type { Pool, PoolSettings } from '../../wire/pool.ts'
 import { type OpenPool, openOwnPool } from './shared-pools.ts'
 import type { Attempt, Breaker, BreakerSettings } from './state/breaker.ts'
 import { noRequests, type Tally } from './state/error-share.ts'
@@ -27,6 +28,9 @@ export interface TargetSettings {
   /** `target`, `client` or a name: the Host header. */
   readonly host?: string
   readonly tls?: TargetTls | undefined
+  /** What its targets speak. Unset: HTTP/1.1. */
+  readonly protocol?: PoolSettings['protocol']
+  readonly http2?: PoolSettings['http2']
   readonly onLookup?: OnLookup | undefined
   /** Opens its pool. Unset: one of its own. */
   readonly openPool?: OpenPool | undefined
@@ -135,6 +139,8 @@ export function createTarget(
     idleTimeoutMs: settings.idleTimeoutMs,
     tls,
     onLookup,
+    protocol: settings.protocol,
+    http2: settings.http2,
   }
   const pool = openPool(origin, address, poolSettings, isMoved)
   const stateUser = {
@@ -153,7 +159,12 @@ export function createTarget(
   const fixedHost =
     settings.host === 'target' || settings.host === 'client' ? undefined : settings.host
   // With its own connection: a check must not wait for a request to end.
-  const createOwnPool = () => createPool(origin, address, { ...settings, connections: 1 })
+  const createOwnPool = () => {
+    const own = poolFor(origin, address, { ...settings, connections: 1 })
+    // So that each check has a new connection, whatever the protocol.
+    own.drain()
+    return own
+  }
   const health = createHealthCheck(createOwnPool, settings.healthCheck, {
     record: state.health,
     host: fixedHost,

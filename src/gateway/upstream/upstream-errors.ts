@@ -51,7 +51,7 @@ type Repeat = 'unsent' | 'stale' | 'lost'
 
 /** `undefined` after a timeout or a byte of the response: the target may be processing the request. */
 export function repeatOf(request: WireRequest, error: Error): Repeat | undefined {
-  if (!(error instanceof WireError) || error.heard || final.has(error.code)) return undefined
+  if (!(error instanceof WireError) || error.heard || isFinal(error)) return undefined
   if (!error.sent) return 'unsent'
   if (!mayRepeat(request) || !isCut(error)) return undefined
   return error.reused ? 'stale' : 'lost'
@@ -72,7 +72,12 @@ export function isBroken(error: Error): boolean {
 
 /** Whether there never was a connection: it was refused, timed out, or failed verification. */
 export function isUnreachable(error: Error): boolean {
-  return error instanceof WireError && !error.sent && !isCut(error) && !final.has(error.code)
+  return error instanceof WireError && !error.sent && !isCut(error) && !isFinal(error)
+}
+
+/** Whether every target would fail in the same way, which says nothing about one. */
+export function isFinal(error: Error): boolean {
+  return error instanceof WireError && final.has(error.code)
 }
 
 /** Whether a target closed a connection that was idle, which says nothing about its health. */

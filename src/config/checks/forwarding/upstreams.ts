@@ -17,6 +17,7 @@ export function checkUpstreams(draft: Draft, report: Report): void {
     })
     checkWeights(at, upstream, report)
     checkTls(`${at}.tls`, upstream, report)
+    checkProtocol(at, upstream, report)
     if (name === 'gateway') {
       report.problem(at, `${at}: this name means Postern itself under endpoints; use another name`)
     }
@@ -52,6 +53,26 @@ function checkTls(at: string, upstream: Upstream, report: Report): void {
   if (upstream?.targets?.some((target) => urlOf(target)?.startsWith('http://'))) {
     report.problem(at, `${at} has no effect on http:// targets; change them to https://`)
   }
+}
+
+function checkProtocol(at: string, upstream: Upstream, report: Report): void {
+  const { protocol, targets = [], keepAlive } = upstream ?? {}
+  if (protocol !== undefined && protocol !== 'http1' && keepAlive === false) {
+    report.problem(
+      `${at}.keepAlive`,
+      `${at}.keepAlive: false is for HTTP/1.1 only, and protocol is "${protocol}"; remove one`,
+    )
+  }
+  if (protocol !== 'h2' && protocol !== 'h2c') return
+  const [wrong, other] = protocol === 'h2' ? ['http://', 'h2c'] : ['https://', 'h2']
+  targets.forEach((target, index) => {
+    if (!urlOf(target)?.startsWith(wrong)) return
+    const path = `${at}.targets[${index}]`
+    report.problem(
+      path,
+      `${path}: protocol "${protocol}" cannot be used with ${wrong} targets; set ${at}.protocol to "${other}"`,
+    )
+  })
 }
 
 function targetProblem(target: string): string | undefined {

@@ -44,10 +44,40 @@ export const upstream = Type.Object(
         },
       ),
     ),
-    connections: integer(512, 1, 65_536, 'Maximum number of connections to one target.'),
+    protocol: Type.Enum(['http1', 'h2', 'h2c', 'auto'], {
+      default: 'http1',
+      description:
+        'Protocol to targets. http1: HTTP/1.1. h2: HTTP/2 over TLS (https targets). h2c: HTTP/2 without TLS, by prior knowledge (http targets), as gRPC services in a cluster speak it. auto: https targets choose between HTTP/2 and HTTP/1.1; http targets get HTTP/1.1.',
+    }),
+    http2: section('HTTP/2 connections to targets.', {
+      streams: integer(
+        100,
+        1,
+        1000,
+        'Maximum number of requests at a time on one connection; the target may allow fewer. Further requests get another connection.',
+      ),
+      pingMs: integer(
+        300_000,
+        0,
+        DAY_MS,
+        'Time without data on a connection with requests after which a PING is sent, in milliseconds. A connection without an answer within 10 seconds is closed. gRPC servers allow one PING in 5 minutes unless configured otherwise. 0: PING only after a timeout of a request.',
+      ),
+      maxAgeMs: integer(
+        1_800_000,
+        0,
+        DAY_MS,
+        'Time after which a connection gets no new requests and is replaced, in milliseconds, so that new instances behind a load balancer get requests. 0: no limit.',
+      ),
+    }),
+    connections: integer(
+      512,
+      1,
+      65_536,
+      'Maximum number of connections to one target; with HTTP/2, of requests in progress.',
+    ),
     keepAlive: flag(
       true,
-      'Reuse connections to targets. false: every request has a connection of its own and sends Connection: close.',
+      'Reuse connections to targets. false: every request has a connection of its own and sends Connection: close. HTTP/1.1 only.',
     ),
     maxShare: integer(
       50,
@@ -135,7 +165,7 @@ export const upstream = Type.Object(
         minimum: 1,
         maximum: DAY_MS,
         description:
-          'Timeout of idle connections to targets, in milliseconds; never longer than the target keeps them. Unset: 4000, or what the target announces with Keep-Alive.',
+          'Timeout of idle connections to targets, in milliseconds; never longer than the target keeps them. Unset: 4000, or what the target announces with Keep-Alive; with HTTP/2 60000.',
       }),
     ),
     healthCheck: Type.Optional(

@@ -16,6 +16,7 @@ export interface Field {
 export interface HeaderLimits {
   /** The most bytes of all fields, each with the overhead of RFC 7541 4.1. */
   readonly headerBytes: number
+  /** The most fields, apart from cookies. */
   readonly headerCount: number
 }
 
@@ -47,6 +48,7 @@ export class Decoder {
     const { headerBytes, headerCount } = this.#limits
     const fields: Field[] = []
     let listBytes = 0
+    let headers = 0
     let tooLarge = false
     this.#bytes = block
     this.#at = 0
@@ -54,8 +56,10 @@ export class Decoder {
       const field = this.#next(fields.length === 0 && listBytes === 0)
       if (field === undefined) continue
       listBytes += field.bytes
+      // Browsers send a field for each cookie (RFC 9113 8.2.3). Their bytes bound them.
+      if (field.name !== 'cookie') headers++
       // The rest is still decoded, since it changes the table, but a bomb of references takes no memory.
-      if (listBytes > headerBytes || fields.length >= headerCount) tooLarge = true
+      if (listBytes > headerBytes || headers > headerCount) tooLarge = true
       else fields.push(field)
     }
     // The chunk that it arrived in is not kept until the next block.

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import type { ReadHost } from '../admission/canonical-host.ts'
 import { classify, isRefusedMethod, type Surface } from '../admission/classify.ts'
 import { routeLabel } from '../admission/route-label.ts'
@@ -69,7 +70,13 @@ function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
     throw new Refusal('bad-request', { reason: 'unsupported HTTP version' })
   }
   if (isRefusedMethod(method)) throw new Refusal('method-not-allowed')
+  if (httpVersion === '2.0' && !knownMethods.has(method)) {
+    throw new Refusal('bad-request', { reason: 'unknown method' })
+  }
 }
+
+/** The parser of HTTP/1.1 accepts no others, and routes can name no others. */
+const knownMethods: ReadonlySet<string> = new Set(METHODS)
 
 /** A host that is not served has no paths, not even our own. */
 function acceptedHost(

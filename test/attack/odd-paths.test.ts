@@ -4,7 +4,6 @@ import { canonicalPath, everyAllowance } from '../../src/policy/rule/canonical-p
 import { corpusLines } from '../support/corpora.ts'
 import { inParallel } from '../support/in-parallel.ts'
 import { expectRejected, expectUnauthenticated } from '../support/outcomes.ts'
-import { request, sendRaw } from '../support/raw-client.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 
@@ -293,11 +292,11 @@ describe('every reading of an allowed path', () => {
   )
   test(`stays under its route for the public traversal payloads (${payloads.length})`, async () => {
     const postern = await start(both)
-    const authorization = `Authorization: Bearer ${tokenOf('editor')}`
+    const token = tokenOf('editor')
 
     await inParallel(payloads, async (payload) => {
       const text = payload.replace(/[\x00-\x20]/g, '').replaceAll('{FILE}', 'sys-user')
-      await sendRaw(postern.publicPort, request(`GET /files/${text}`, [authorization]))
+      await postern.call(`GET /files/${text}`, { token })
     })
 
     const escapes = postern.upstream.requests.filter(({ target }) => {

@@ -3,7 +3,7 @@ import { corpusLines } from '../support/corpora.ts'
 import { inParallel } from '../support/in-parallel.ts'
 import { expectRejected, expectUnauthenticated } from '../support/outcomes.ts'
 import { allowedUnderEveryReading } from '../support/path-oracle.ts'
-import { request, sendRaw } from '../support/raw-client.ts'
+import { sendRaw } from '../support/raw-client.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 
@@ -98,13 +98,10 @@ describe('a path that two parsers could read as two paths', () => {
     ['NUL', '\0'],
   ])('with %s inside is refused', async (_, byte) => {
     const postern = await startPostern()
-    const bytes = request(`GET /api/v1/public/a${byte}b`, [
-      `Authorization: Bearer ${tokenOf('editor')}`,
-    ])
 
-    const { answers } = await sendRaw(postern.publicPort, bytes)
+    const answer = await postern.call(`GET /api/v1/public/a${byte}b`, { as: 'editor' })
 
-    expect(answers.map(({ status }) => status)).toEqual([400])
+    expect(answer.status).toBe(400)
     expect(postern.upstream.bytes()).toBe(0)
   })
 })
@@ -224,11 +221,11 @@ describe('the public traversal payloads', () => {
 
   test(`never leave the allowed prefix under any reading (${payloads.length} payloads)`, async () => {
     const postern = await startPostern()
-    const authorization = `Authorization: Bearer ${tokenOf('editor')}`
+    const token = tokenOf('editor')
 
     await inParallel(payloads, async (payload) => {
       const text = payload.replace(/[\x00-\x20]/g, '').replaceAll('{FILE}', 'sys-user')
-      await sendRaw(postern.publicPort, request(`GET /api/v1/public/${text}`, [authorization]))
+      await postern.call(`GET /api/v1/public/${text}`, { token })
     })
 
     const escapes = postern.upstream.requests.filter(

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import { FrameReader } from '../../src/h2/frame-reader.ts'
 import {
   Flag,
   type Frame,
   FrameType,
+  maxFrameBytes,
   preface,
   settingsFrame,
   smallFrame,
@@ -22,6 +24,9 @@ export interface FrameClient {
   next(type: number, streamId?: number): Promise<Frame>
   /** The fields of the first header block of a stream. */
   fields(streamId: number): Promise<Record<string, string>>
+  /** Every header block of a stream so far, each with all its fields in order. */
+  blocks(streamId: number): readonly (readonly (readonly [string, string])[])[]
+  readonly isClosed: boolean
   closed(): Promise<void>
 }
 
@@ -57,30 +62,48 @@ export function requestFields(
   ]
 }
 
-/** A HEADERS frame. It ends the stream unless a body follows. */
+/** A HEADERS frame, with CONTINUATION if it takes that. It ends the stream unless a body follows. */
 export function headers(
   id: number,
   fields: readonly (readonly [string, string])[],
   { body = false } = {},
 ): Buffer {
-  const flags = Flag.endHeaders | (body ? 0 : Flag.endStream)
-  return smallFrame(FrameType.headers, flags, id, literals(fields))
+  const block = literals(fields)
+  const frames: Buffer[] = []
+  for (let at = 0; at === 0 || at < block.length; at += maxFrameBytes) {
+    const isLast = at + maxFrameBytes >= block.length
+    const flags = (isLast ? Flag.endHeaders : 0) | (at === 0 && !body ? Flag.endStream : 0)
+    const type = at === 0 ? FrameType.headers : FrameType.continuation
+    frames.push(smallFrame(type, flags, id, block.subarray(at, at + maxFrameBytes)))
+  }
+  return Buffer.concat(frames)
 }
 
 export function data(id: number, text: string | Buffer, isLast: boolean): Buffer {
   return smallFrame(FrameType.data, isLast ? Flag.endStream : 0, id, Buffer.from(text))
 }
 
-/** Connects in the clear, with preface and SETTINGS already sent. */
+/** Connects, in the clear or with TLS, with preface and SETTINGS already sent. */
 export async function connectFrames(
   port: number,
   settings: readonly (readonly [number, number])[] = [],
+  {
+    tls,
+    localAddress = '127.0.0.1',
+  }: {
+    readonly tls?: ConnectionOptions | undefined
+    readonly localAddress?: string | undefined
+  } = {},
 ): Promise<FrameClient> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  const there = { port, host: '127.0.0.1', localAddress, noDelay: true }
+  const socket =
+    tls === undefined ? connect(there) : connectTls({ ...there, ...tls, ALPNProtocols: ['h2'] })
   const reader = new FrameReader()
   const decoder = new Decoder({ headerBytes: 65_536, headerCount: 1000 })
   const frames: Frame[] = []
-  const blocks = new Map<number, Record<string, string>>()
+  const blocks = new Map<number, (readonly [string, string])[][]>()
+  /** A header block that continues in another frame. */
+  let parts: Buffer[] = []
   let isClosed = false
   onTestFinished(() => void socket.destroy())
   socket.on('error', () => {})
@@ -93,13 +116,16 @@ export async function connectFrames(
     reader.push(chunk)
     for (let frame = reader.next(); frame !== undefined; frame = reader.next()) {
       frames.push(frame)
-      if (frame.type !== FrameType.headers) continue
-      const { fields } = decoder.decode(frame.payload)
-      const record = Object.fromEntries(fields.map(({ name, value }) => [name, value]))
-      blocks.set(frame.streamId, { ...record, ...blocks.get(frame.streamId) })
+      if (frame.type !== FrameType.headers && frame.type !== FrameType.continuation) continue
+      parts.push(frame.payload)
+      if ((frame.flags & Flag.endHeaders) === 0) continue
+      const { fields } = decoder.decode(Buffer.concat(parts))
+      parts = []
+      const block = fields.map(({ name, value }) => [name, value] as const)
+      blocks.set(frame.streamId, [...(blocks.get(frame.streamId) ?? []), block])
     }
   })
-  await once(socket, 'connect')
+  await once(socket, tls === undefined ? 'connect' : 'secureConnect')
   socket.write(Buffer.concat([preface, settingsFrame(settings)]))
   return {
     socket,
@@ -114,7 +140,11 @@ export async function connectFrames(
     },
     async fields(streamId) {
       await until(() => blocks.has(streamId) || isClosed)
-      return blocks.get(streamId) ?? {}
+      return Object.fromEntries(blocks.get(streamId)?.[0] ?? [])
+    },
+    blocks: (streamId) => blocks.get(streamId) ?? [],
+    get isClosed() {
+      return isClosed
     },
     closed: () => until(() => isClosed),
   }

@@ -12,6 +12,7 @@ import { drawCaptcha } from '../../src/login/captcha/captcha-image.ts'
 import type { VerifyPassword } from '../../src/login/password-method.ts'
 import type { RunningPostern } from '../../src/serve/options.ts'
 import { serve } from '../../src/serve/serve.ts'
+import { callHttp2, speaksHttp2 } from './http2-call.ts'
 import { plainRequests } from './plain-requests.ts'
 import { type RawAnswer, request, sendRaw } from './raw-client.ts'
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts'
@@ -69,6 +70,8 @@ export interface CallOptions {
   readonly from?: string
   /** Speaks TLS, with these options. */
   readonly tls?: ConnectionOptions
+  /** Speaks HTTP/2; without TLS, the gateway must have `h2c`. */
+  readonly http2?: boolean
 }
 
 /** The rules of the attack catalogue's editor. */
@@ -173,6 +176,7 @@ function configuration({ directory, dataDirectory, upstream, options }: Configur
       port: 0,
       dataDirectory,
       plainRequests,
+      ...(speaksHttp2 && { h2c: true }),
     },
     ops: { port: 0 },
     logger: { enableddb: true },
@@ -199,15 +203,16 @@ async function call(port: number, line: string, options: CallOptions): Promise<R
     ...(options.body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(options.body)}`]),
     ...(options.headers ?? []),
   ]
-  const text = request(line, headers).replace(
-    'Host: gateway.test',
-    `Host: ${options.host ?? 'gateway.test'}`,
-  )
+  const { host = 'gateway.test', http2 = speaksHttp2, body: content, from, tls } = options
+  if (http2) {
+    return callHttp2({ port, line, headers, host, body: content, localAddress: from, tls })
+  }
+  const text = request(line, headers).replace('Host: gateway.test', `Host: ${host}`)
   const bytes = Buffer.from(text, 'latin1')
-  const body = Buffer.from(options.body ?? '')
+  const body = Buffer.from(content ?? '')
   const { answers, closed } = await sendRaw(port, Buffer.concat([bytes, body]), {
-    ...(options.from !== undefined && { localAddress: options.from }),
-    ...(options.tls !== undefined && { tls: options.tls }),
+    ...(from !== undefined && { localAddress: from }),
+    ...(tls !== undefined && { tls }),
   })
   const [answer] = answers
   if (answer === undefined)

@@ -51,6 +51,9 @@ interface OpenRequest {
 const streamWindow = 131_072
 const connectionWindow = 1_048_576
 
+/** What is the request line in HTTP/1.1 does not count as headers; `:authority` does, as Host. */
+const pseudoHeaders = 3
+
 /**
  * Reads connections of HTTP/2, whose requests are then like any other: the server emits `request` for
  * each, and `StreamReply` takes its response. Requests of one connection run side by side, up to a limit.
@@ -85,7 +88,13 @@ export class StreamConnections {
     const session = new Session(
       'server',
       { write: (bytes) => socket.destroyed || socket.write(bytes) },
-      { maxStreams, streamWindow, connectionWindow, headerBytes, headerCount },
+      {
+        maxStreams,
+        streamWindow,
+        connectionWindow,
+        headerBytes,
+        headerCount: headerCount + pseudoHeaders,
+      },
       {
         request: (stream, fields) => this.#startRequest(it, stream, fields),
         rejected: (reason) => {

@@ -49,6 +49,8 @@ describe('every command prints what the page shows', () => {
 
   test('docs/cors.md', { timeout }, () => expectTrue(runPage('docs/cors.md', { ports, env }), 11))
 
+  test('docs/http2.md', { timeout }, () => expectTrue(runPage('docs/http2.md', { ports, env }), 4))
+
   test('docs/machine-clients.md', { timeout }, () =>
     expectTrue(runPage('docs/machine-clients.md', { ports, env }), 13),
   )

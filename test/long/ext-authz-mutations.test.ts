@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { connect } from 'node:http2'
+import { expect, onTestFinished, test } from 'vitest'
 import { readCheckRequest } from '../../src/http/forward-auth/check-request.ts'
-import { checkOfLine, grpcClient } from '../support/ext-authz.ts'
+import { checkOfLine, decodeAnswer, grpcClient } from '../support/ext-authz.ts'
 import { asked } from '../support/forward-auth.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
@@ -86,4 +87,31 @@ test('20,000 mutated checks are answered, and allowed only if they say what is a
   expect(answered.allowed + answered.denied).toBe(20_000)
   expect(answered.allowed).toBeGreaterThan(100)
   expect(answered.denied).toBeGreaterThan(1000)
+})
+
+test('a check whose message never ends is denied', async () => {
+  const postern = await startPostern({ config: asked() })
+  const session = connect(`http://127.0.0.1:${postern.forwardAuthPort}`)
+  onTestFinished(() => session.destroy())
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/envoy.service.auth.v3.Authorization/Check',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  })
+  const message = checkOfLine('GET /api/v1/public/a', { as: 'editor' })
+  const prefix = Buffer.alloc(5)
+  prefix.writeUInt32BE(message.length, 1)
+  stream.write(Buffer.concat([prefix, message.subarray(0, -1)]))
+
+  const chunks: Buffer[] = []
+  const ended = new Promise((resolve, reject) => {
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    stream.on('end', resolve).on('error', reject)
+  })
+  await ended
+
+  const answer = decodeAnswer(Buffer.concat(chunks).subarray(5))
+  expect(answer.denied_response?.status.code).toBe(408)
+  expect(postern.logText()).toContain('"outcome":"body-too-slow"')
 })

@@ -532,6 +532,7 @@ export class Session implements StreamOwner {
   #takeGoaway(last: number, code: number): void {
     this.#floods.spend('goaway')
     this.#isLeaving = true
+    this.#events.goaway(last, code)
     if (!this.#isServer) {
       for (const stream of [...this.#streams.values()]) {
         if (stream.id <= last) continue
@@ -540,7 +541,6 @@ export class Session implements StreamOwner {
         this.#close(stream, abort, 'reset')
       }
     }
-    this.#events.goaway(last, code)
     this.#endIfDone()
   }
 

@@ -234,13 +234,22 @@ function acceptConnections(
   const streams = new StreamConnections(server, { ...limits, maxStreams }, { clients, faults })
   const begin = (socket: Socket) => streams.begin(socket)
   if (tls === undefined) {
-    server.on(event, (socket: Socket) => choosePlainProtocol(socket, { http1, http2: begin }))
+    const timedOut = (socket: Socket) => server.emit('clientError', silent, socket)
+    const readers = { http1, http2: begin, timedOut }
+    server.on(event, (socket: Socket) =>
+      choosePlainProtocol(socket, limits.headersTimeoutMs, readers),
+    )
   } else {
     server.on(event, (socket: TLSSocket) =>
       socket.alpnProtocol === 'h2' ? begin(socket) : http1(socket),
     )
   }
 }
+
+/** As Node's parser reports it. */
+const silent = Object.assign(new Error('no request within the timeout'), {
+  code: 'ERR_HTTP_REQUEST_TIMEOUT',
+})
 
 /** Shared: creating an error is expensive. */
 const overloaded = new Fault('overloaded')

@@ -87,7 +87,7 @@ describe('a token that was not issued for this', () => {
       'an infinite expiry',
       withRawClaims(JSON.stringify(claimsOf('admin')).replace(/"exp":\d+/, '"exp":1e999')),
     ],
-    ['a start in the future', withClaims({ nbf: nowSeconds() + 60 })],
+    ['a start in the future', withClaims({ nbf: nowSeconds() + 3600 })],
     ['its start as text', withClaims({ nbf: '1' })],
     ['an issue time an hour ahead', withClaims({ orig_iat: nowSeconds() + 3600 })],
     ['an iat an hour ahead', withClaims({ orig_iat: undefined, iat: nowSeconds() + 3600 })],

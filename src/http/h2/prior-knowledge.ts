@@ -4,6 +4,8 @@ import { preface } from '../../h2/frames.ts'
 interface Readers {
   readonly http1: (socket: Socket) => void
   readonly http2: (socket: Socket) => void
+  /** It has sent too little to choose one. */
+  readonly timedOut: (socket: Socket) => void
 }
 
 /** No method of HTTP/1.1 begins like that (RFC 9113 3.4), so three bytes decide. */
@@ -13,8 +15,17 @@ const start = preface.subarray(0, 3)
  * Reads the first bytes of a connection in the clear, and hands it with them to the reader of its
  * protocol. A client of HTTP/2 that knows the server (h2c) begins with the preface.
  */
-export function choosePlainProtocol(socket: Socket, { http1, http2 }: Readers): void {
+export function choosePlainProtocol(
+  socket: Socket,
+  timeoutMs: number,
+  { http1, http2, timedOut }: Readers,
+): void {
   let first: Buffer = Buffer.alloc(0)
+  const timer = setTimeout(() => {
+    stop()
+    socket.on('error', () => socket.destroy())
+    timedOut(socket)
+  }, timeoutMs).unref()
 
   function take(chunk: Buffer): void {
     first = first.length === 0 ? chunk : Buffer.concat([first, chunk])
@@ -33,7 +44,8 @@ export function choosePlainProtocol(socket: Socket, { http1, http2 }: Readers): 
     socket.destroy()
   }
   function stop(): void {
-    socket.off('data', take).off('end', leave).off('error', leave)
+    clearTimeout(timer)
+    socket.off('data', take).off('end', leave).off('error', leave).off('close', stop)
   }
-  socket.on('data', take).on('end', leave).on('error', leave)
+  socket.on('data', take).on('end', leave).on('error', leave).on('close', stop)
 }

@@ -25,7 +25,7 @@ export class StreamBody extends Readable implements Body {
 
   arrived(chunk: Buffer): void {
     this.#pushed += chunk.length
-    if (!this.destroyed) this.push(chunk)
+    if (!this.destroyed) this.push(withoutRest(chunk))
   }
 
   ended(): void {
@@ -41,3 +41,17 @@ export class StreamBody extends Readable implements Body {
     if (this.listenerCount('error') > 0) this.emit('error', reason)
   }
 }
+
+/**
+ * A frame is a part of what the socket read at once. To keep a small one must not keep all of that: a
+ * client could fill the rest with frames that nobody counts as this body.
+ */
+function withoutRest(chunk: Buffer): Buffer {
+  if (chunk.length * mostKept >= chunk.buffer.byteLength) return chunk
+  const copy = Buffer.allocUnsafeSlow(chunk.length)
+  chunk.copy(copy)
+  return copy
+}
+
+/** A full frame of 16 KiB in the 64 KiB that a socket reads is not copied. */
+const mostKept = 4

@@ -605,6 +605,8 @@ export class Session implements StreamOwner {
   /** The peer broke a rule that concerns one stream. */
   #breakStream(stream: Stream, code: number, reason: string): void {
     this.#floods.spend('stream-error')
+    // Otherwise its own events report it.
+    if (stream.events === notDelivered) this.#events.rejected('malformed', reason)
     this.#queue.control(numberFrame(FrameType.rstStream, stream.id, code))
     const abort = { code, by: 'peer', reason, isUnprocessed: false, isMalformed: true } as const
     this.#close(stream, abort, 'reset')

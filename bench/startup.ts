@@ -1,5 +1,5 @@
-// CPU time of a gateway from its start to the first 200 of /readyz, with 10,000 rules and an embedded
-// database that exists. With --against, the two builds start in turns.
+// CPU time of a gateway from its start to the first 200 of /readyz, with 10,000 rules and with stores that
+// exist: the embedded database, or PostgreSQL and Redis. With --against, the two builds start in turns.
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -14,9 +14,12 @@ import { createSample } from './policy/policy.ts'
 import { buildPostern } from './run/build.ts'
 import { posternFlags } from './run/node-flags.ts'
 import { cpuSecondsOf, treeOf } from './run/processes.ts'
+import { createStores, type Stores } from './run/stores.ts'
 
-const usage = `npm run bench:startup -- [--runs N] [--rules N] [--against CHECKOUT] [--output text|json]
+const usage = `npm run bench:startup -- [--stores embedded|shared] [--runs N] [--rules N]
+                         [--against CHECKOUT] [--output text|json]
 
+  --stores WHICH      embedded database, or shared: PostgreSQL and Redis, started for this run (embedded)
   --runs N            starts of each build (9)
   --rules N           rules of the policy (10000)
   --against CHECKOUT  another checkout to compare with, its packages installed
@@ -24,6 +27,7 @@ const usage = `npm run bench:startup -- [--runs N] [--rules N] [--against CHECKO
 
 const { values } = parseArgs({
   options: {
+    stores: { type: 'string', default: 'embedded' },
     runs: { type: 'string', default: '9' },
     rules: { type: 'string', default: '10000' },
     against: { type: 'string' },
@@ -32,13 +36,15 @@ const { values } = parseArgs({
   },
 })
 const [runs, rules] = [Number(values.runs), Number(values.rules)]
-if (values.help || !(runs >= 1) || !(rules >= 1)) {
+const isShared = values.stores === 'shared'
+if (values.help || !(isShared || values.stores === 'embedded') || !(runs >= 1) || !(rules >= 1)) {
   process.stdout.write(usage)
   process.exit(values.help ? 0 : 2)
 }
 
 const opsPort = 39_177
 const directory = await mkdtemp(join(tmpdir(), 'postern-startup-'))
+const stores = createStores()
 try {
   const checkouts = [
     { name: 'here', checkout: resolve(import.meta.dirname, '..') },
@@ -51,7 +57,7 @@ try {
     main: buildPostern(checkout, join(directory, name)),
     seconds: [] as number[],
   }))
-  const config = writeConfig(directory)
+  const config = writeConfig(directory, isShared ? await stores.open() : undefined)
   // The first start of each creates the database, or whatever else it keeps between starts.
   for (const { main } of builds) await start(main, config)
   for (let run = 0; run < runs; run++) {
@@ -61,17 +67,18 @@ try {
   const result = {
     date: new Date().toISOString().slice(0, 10),
     ...{ node: process.version, cores: availableParallelism(), loadAverage: loadavg()[0] },
-    ...{ rules, runs },
+    ...{ stores: values.stores, rules, runs },
     builds: builds.map(({ name, seconds }) => ({ name, ...summary(seconds) })),
   }
   process.stdout.write(
     values.output === 'json' ? `${JSON.stringify(result, undefined, 2)}\n` : textOf(result.builds),
   )
 } finally {
+  await stores.stop()
   await rm(directory, { recursive: true, force: true })
 }
 
-function writeConfig(root: string): string {
+function writeConfig(root: string, shared: Stores | undefined): string {
   const policies = join(root, 'policies')
   mkdirSync(policies)
   for (const { name, text } of createSample(rules).files) writeFileSync(join(policies, name), text)
@@ -81,6 +88,7 @@ function writeConfig(root: string): string {
     ops: { host: '127.0.0.1', port: opsPort },
     jwt: { secret: testSecret },
     policy: { directory: policies },
+    ...(shared && { redis: { url: shared.redis }, database: { url: shared.database } }),
     upstreams: { backend: { targets: ['http://127.0.0.1:9'] } },
     routes: [{ path: '/', upstream: 'backend' }],
   }

@@ -26,7 +26,7 @@ const entries = [
   'stores/policies/policy-worker',
 ]
 /** Others stay packages: few files, files that they look for beside their own, or ioredis, which we patch. */
-const packages = ['jose', 'kysely', 'yaml']
+const packages = ['@prometheus-io/client', 'bintrees', 'jose', 'kysely', 'tdigest', 'yaml']
 
 /** Modules find files beside them by `import.meta.url`, which in a chunk is that of the chunk. */
 const ownPlaces = {

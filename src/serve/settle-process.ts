@@ -3,7 +3,8 @@ import { runInNewContext } from 'node:vm'
 import { restoreFastStrings } from '../fast-strings.ts'
 
 /*
- * Everything the gateway changes about V8, in one place; commands share `restoreFastStrings`. Each part was found in a trace or a profile
+ * Everything the gateway changes about V8, in one place, but for what the embedded database needs
+ * (`stores/embedded`); commands share `restoreFastStrings`. Each part was found in a trace or a profile
  * and measured: docs/decisions/0014-a-settled-process.md. None changes what the gateway answers. A V8
  * that does not know a flag prints that and goes on.
  */

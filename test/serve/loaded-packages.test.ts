@@ -16,7 +16,6 @@ const always = [
   'kysely',
   'lru-cache',
   'pino',
-  'svg-captcha',
   'yaml',
 ]
 

@@ -1,4 +1,5 @@
-import svgCaptcha from 'svg-captcha'
+import { createRequire } from 'node:module'
+import type SvgCaptcha from 'svg-captcha'
 import type { Contour } from './glyph-raster.ts'
 
 const EM = 1000
@@ -8,6 +9,14 @@ const PIECE_LENGTH = 20
 interface Point {
   readonly x: number
   readonly y: number
+}
+
+let font: typeof SvgCaptcha | undefined
+
+/** Loaded for the first captcha: its font engine is the largest file that a start would read. */
+function loadFont(): typeof SvgCaptcha {
+  font ??= createRequire(import.meta.url)('svg-captcha') as typeof SvgCaptcha
+  return font
 }
 
 const outlines = new Map<string, readonly Contour[]>()
@@ -21,7 +30,7 @@ export function outlineOf(character: string): readonly Contour[] {
   if (known !== undefined) return known
   // One character per call: the library shuffles the paths of a longer text. Its jitter is invisible at
   // this size.
-  const svg = svgCaptcha(character, { width: EM, height: EM, fontSize: EM, noise: 0 })
+  const svg = loadFont()(character, { width: EM, height: EM, fontSize: EM, noise: 0 })
   const outline = center(faceOf(parsePath(svg)).map(flat))
   outlines.set(character, outline)
   return outline

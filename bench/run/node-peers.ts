@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { policyFiles } from '../../test/support/policy-files.ts'
-import { testSecret } from '../../test/support/tokens.ts'
+import { casbinEnv, casbinWorkloads } from './casbin-files.ts'
 import { nodeFlags } from './node-flags.ts'
 import type { Launch, Peer, Setting } from './peer.ts'
 import { fileOfPeers } from './places.ts'
-import { createRules } from './rules.ts'
 
 /** Proxies on Node that check nothing, and the straightforward stack that does the same job. */
 export const nodePeers: readonly Peer[] = [
@@ -42,30 +39,14 @@ export const nodePeers: readonly Peer[] = [
       title: 'fastify + http-proxy + jose + casbin',
       kind: 'checked',
       rules,
-      // Milliseconds a request: two figures say it, and a thousand clients would wait for seconds.
-      only:
-        rules > 100
-          ? ['get', 'ids']
-          : ['get', 'ids', 'post', 'large', 'tokens', 'denied', 'strangers', 'tls'],
+      only: casbinWorkloads(rules),
       version: () => versions(...packages),
       absent: () => missing(...packages),
-      prepare: (setting) => prepareStack(rules, setting),
+      prepare: async (setting) =>
+        launch('node-stack.mjs', setting, await casbinEnv(rules, setting)),
     }
   }),
 ]
-
-async function prepareStack(count: number, setting: Setting): Promise<Launch> {
-  const lines = createRules(count).map(({ role, path, method }) => `${role}, ${path}, ${method}`)
-  const [model, rules] = await Promise.all(
-    policyFiles(lines).map(async ({ name, text }) => {
-      const file = join(setting.directory, name)
-      await writeFile(file, text)
-      return file
-    }),
-  )
-  const files = { MODEL: model ?? '', RULES: rules ?? '' }
-  return launch('node-stack.mjs', setting, { SECRET: testSecret, ...files })
-}
 
 /** A Node program of `bench/peers`, told by its environment where to listen and whom to ask. */
 function launch(

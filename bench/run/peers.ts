@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { buildPostern } from './build.ts'
+import { buildGoPeer, goPeers } from './go-peers.ts'
 import { haproxyPeers } from './haproxy-peers.ts'
 import { describeCheckout } from './machine.ts'
-import { findNjs, nginxPeers } from './nginx-peers.ts'
+import { findLua, findNjs, nginxPeers } from './nginx-peers.ts'
 import { nodePeers } from './node-peers.ts'
 import type { Peer } from './peer.ts'
 import { createPosternPeers } from './postern-peers.ts'
@@ -24,6 +25,7 @@ export function createPeers(checkout: string, directory: string, stores: RunStor
     ...haproxyPeers,
     ...proxyPeers,
     ...nodePeers,
+    ...goPeers,
     ...createPosternPeers({
       main,
       version,
@@ -37,5 +39,13 @@ export function createPeers(checkout: string, directory: string, stores: RunStor
 export function installTools(): void {
   for (const name of ['wrk', 'nginx', 'haproxy'] as const) installTool(name)
   fetchProxies()
+  buildGoPeer()
   if (findNjs() === undefined) installPackage('njs', 'libnginx-mod-http-js', 'nginx-mod-http-js')
+  if (findLua() === undefined) installLua()
+}
+
+/** The module brings LuaJIT and its libraries, but not the one for JSON. */
+function installLua(): void {
+  installPackage('lua', 'libnginx-mod-http-lua', 'nginx-mod-http-lua')
+  installPackage('lua-cjson', 'lua-cjson')
 }

@@ -50,17 +50,25 @@ const lengthForm = /^\d{1,15}$/
 
 /** Throws MalformedMessage. */
 export function readRequest(fields: readonly Field[]): RequestFields {
-  const pseudo = new Map<string, string>()
   const headers: string[] = []
   const seen: Seen = { contentLength: undefined, host: undefined, cookieAt: -1 }
+  let method: string | undefined
+  let scheme: string | undefined
+  let authority: string | undefined
+  let path: string | undefined
   for (const field of fields) {
-    if (field.name.startsWith(':')) {
-      takePseudo(pseudo, requestPseudo, field, headers.length > 0 || seen.host !== undefined)
-    } else takeRequestHeader(headers, field, seen)
+    const { name } = field
+    if (!isPseudo(name)) {
+      takeRequestHeader(headers, field, seen)
+      continue
+    }
+    const isLate = headers.length > 0 || seen.host !== undefined
+    if (name === ':method') method = once(method, field, isLate)
+    else if (name === ':scheme') scheme = once(scheme, field, isLate)
+    else if (name === ':authority') authority = once(authority, field, isLate)
+    else if (name === ':path') path = once(path, field, isLate)
+    else throw new MalformedMessage(field.problem ?? 'unknown pseudo-header')
   }
-  const method = pseudo.get(':method')
-  const authority = pseudo.get(':authority')
-  const [scheme, path] = [pseudo.get(':scheme'), pseudo.get(':path')]
   if (method === undefined || !methodForm.test(method)) throw new MalformedMessage('no method')
   if (authority !== undefined && seen.host !== undefined && !isSameHost(authority, seen.host)) {
     throw new MalformedMessage(':authority and Host differ')
@@ -83,14 +91,14 @@ export function readRequest(fields: readonly Field[]): RequestFields {
 
 /** Throws MalformedMessage. */
 export function readResponse(fields: readonly Field[]): ResponseFields {
-  const pseudo = new Map<string, string>()
   const headers: string[] = []
   const seen: Seen = { contentLength: undefined, host: undefined, cookieAt: -1 }
+  let status: string | undefined
   for (const field of fields) {
-    if (field.name.startsWith(':')) takePseudo(pseudo, responsePseudo, field, headers.length > 0)
-    else takeHeader(headers, field, seen)
+    if (!isPseudo(field.name)) takeHeader(headers, field, seen)
+    else if (field.name === ':status') status = once(status, field, headers.length > 0)
+    else throw new MalformedMessage(field.problem ?? 'unknown pseudo-header')
   }
-  const status = pseudo.get(':status')
   if (status === undefined || !/^[1-9]\d\d$/.test(status)) {
     throw new MalformedMessage('invalid :status')
   }
@@ -102,7 +110,7 @@ export function readTrailers(fields: readonly Field[]): string[] {
   const trailers: string[] = []
   for (const { name, value, problem } of fields) {
     if (problem !== undefined) throw new MalformedMessage(problem)
-    if (name.startsWith(':')) throw new MalformedMessage('pseudo-header in a trailer')
+    if (isPseudo(name)) throw new MalformedMessage('pseudo-header in a trailer')
     if (connectionSpecific.has(name) || framing.has(name)) {
       throw new MalformedMessage(`${name} in a trailer`)
     }
@@ -123,20 +131,20 @@ function isSameHost(one: string, other: string): boolean {
   return one === other || one.toLowerCase() === other.toLowerCase()
 }
 
-const requestPseudo = new Set([':method', ':scheme', ':authority', ':path'])
-const responsePseudo = new Set([':status'])
+function isPseudo(name: string): boolean {
+  return name.charCodeAt(0) === 0x3a
+}
 
-function takePseudo(
-  pseudo: Map<string, string>,
-  allowed: ReadonlySet<string>,
+/** The value of a pseudo-header, of which there must be one, before all headers. */
+function once(
+  before: string | undefined,
   { name, value, problem }: Field,
   isLate: boolean,
-): void {
+): string {
   if (problem !== undefined) throw new MalformedMessage(problem)
-  if (!allowed.has(name)) throw new MalformedMessage('unknown pseudo-header')
-  if (pseudo.has(name)) throw new MalformedMessage(`two ${name} pseudo-headers`)
+  if (before !== undefined) throw new MalformedMessage(`two ${name} pseudo-headers`)
   if (isLate) throw new MalformedMessage('pseudo-header after a header')
-  pseudo.set(name, value)
+  return value
 }
 
 interface Seen {

@@ -51,6 +51,10 @@ export class SendQueue {
   #unread = 0
   #isScheduled = false
   #isClosed = false
+  readonly #atEndOfTurn = (): void => {
+    this.#isScheduled = false
+    this.flush()
+  }
 
   constructor(role: 'server' | 'client', output: Output, events: SendEvents) {
     this.#output = output
@@ -147,10 +151,7 @@ export class SendQueue {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    nextTick(() => {
-      this.#isScheduled = false
-      this.flush()
-    })
+    nextTick(this.#atEndOfTurn)
   }
 
   #collect(): void {

@@ -2,10 +2,20 @@ import { DynamicTable, defaultTableBytes, entryOverhead } from './dynamic-table.
 import { staticFields } from './static-table.ts'
 
 interface Entry {
-  readonly key: string
+  readonly name: string
+  readonly value: string
   readonly bytes: number
   /** How many entries were added before it. */
   readonly number: number
+}
+
+/** How fields of one name are encoded. */
+interface Name {
+  /** In the static table; 0 if it is not there. */
+  readonly index: number
+  /** The values that the static table has. */
+  readonly values: Map<string, number>
+  readonly use: 'indexed' | 'literal' | 'never-indexed'
 }
 
 /** A proxy on the way must not add them to a table either (RFC 7541 7.1.3). */
@@ -21,27 +31,36 @@ const changing = new Set([
 /** A longer value would take too much of the table. */
 const maxIndexedValue = 256
 
-const staticIndexes = new Map<string, number>()
-const staticNames = new Map<string, number>()
+const names = new Map<string, Name>()
 for (const [at, [name, value]] of staticFields.entries()) {
-  if (value !== '') staticIndexes.set(`${name}\0${value}`, at + 1)
-  if (!staticNames.has(name)) staticNames.set(name, at + 1)
+  const known = names.get(name) ?? toName(name, at + 1)
+  if (value !== '') known.values.set(value, at + 1)
+  names.set(name, known)
 }
+for (const name of changing) if (!names.has(name)) names.set(name, toName(name, 0))
+const otherName = toName('', 0)
+
+function toName(name: string, index: number): Name {
+  const use = sensitive.has(name) ? 'never-indexed' : changing.has(name) ? 'literal' : 'indexed'
+  return { index, values: new Map(), use }
+}
+
+/** What is being encoded; blocks are copied from here. */
+let bytes = Buffer.allocUnsafe(4096)
+/** So much of it is kept after a larger block. */
+const keptBytes = 65_536
 
 /**
  * Encodes the header blocks of one connection (RFC 7541). Every block must be sent, in order. It uses
  * no Huffman codes: they save a few bytes of first mentions and cost more time than they save.
  */
 export class Encoder {
-  readonly #indexes = new Map<string, Entry>()
-  readonly #table = new DynamicTable<Entry>((gone) => {
-    if (this.#indexes.get(gone.key) === gone) this.#indexes.delete(gone.key)
-  })
+  readonly #indexes = new Map<string, Map<string, Entry>>()
+  readonly #table = new DynamicTable<Entry>((gone) => this.#forget(gone))
   #added = 0
   #tableBytes = defaultTableBytes
   /** The smallest size since the last block, if the size has changed. */
   #smallest: number | undefined
-  #bytes = Buffer.allocUnsafe(1024)
   #at = 0
 
   /** The peer's decoder has a table of this size. */
@@ -53,14 +72,18 @@ export class Encoder {
     this.#table.resize(size)
   }
 
-  /** Name, value, name, value … Names must be lower case, and values Latin-1. */
+  /**
+   * Name, value, name, value … Names must be lower case, and values Latin-1. The block is valid until
+   * another one is encoded, on any connection.
+   */
   encode(fields: readonly string[]): Buffer {
     this.#at = 0
+    if (bytes.length > keptBytes) bytes = Buffer.allocUnsafe(keptBytes)
     if (this.#smallest !== undefined) this.#updateSize(this.#smallest)
     for (let at = 0; at < fields.length; at += 2) {
       this.#field(fields[at] as string, fields[at + 1] as string)
     }
-    return Buffer.from(this.#bytes.subarray(0, this.#at))
+    return bytes.subarray(0, this.#at)
   }
 
   /** RFC 7541 4.2: the smallest size since the last block first, since the decoder evicts entries by it. */
@@ -73,36 +96,46 @@ export class Encoder {
 
   #field(name: string, value: string): void {
     this.#reserve(name.length + value.length + 16)
-    const mayIndex = value.length <= maxIndexedValue && !changing.has(name) && !sensitive.has(name)
-    const key = mayIndex || value.length < 16 ? `${name}\0${value}` : ''
-    const fixed = staticIndexes.get(key)
-    if (fixed !== undefined) {
-      this.#integer(0x80, 0x7f, fixed)
-      return
-    }
-    const nameIndex = staticNames.get(name) ?? 0
-    if (!mayIndex) {
-      this.#literal(sensitive.has(name) ? 0x10 : 0, 0x0f, [nameIndex, name, value])
-      return
-    }
-    const entry = this.#indexes.get(key)
+    const { index, values, use } = names.get(name) ?? otherName
+    const fixed = values.get(value)
+    if (fixed !== undefined) this.#integer(0x80, 0x7f, fixed)
+    else if (use === 'never-indexed') this.#literal(0x10, 0x0f, index, name, value)
+    else if (use === 'literal' || value.length > maxIndexedValue) {
+      this.#literal(0, 0x0f, index, name, value)
+    } else this.#indexed(index, name, value)
+  }
+
+  #indexed(nameIndex: number, name: string, value: string): void {
+    const entry = this.#indexes.get(name)?.get(value)
     if (entry !== undefined) {
       this.#integer(0x80, 0x7f, staticFields.length + this.#added - entry.number)
       return
     }
-    this.#literal(0x40, 0x3f, [nameIndex, name, value])
-    const bytes = name.length + value.length + entryOverhead
-    const added: Entry = { key, bytes, number: this.#added }
-    if (!this.#table.add(added)) return
-    this.#added++
-    this.#indexes.set(key, added)
+    this.#literal(0x40, 0x3f, nameIndex, name, value)
+    this.#remember(name, value)
   }
 
-  #literal(
-    pattern: number,
-    mask: number,
-    [nameIndex, name, value]: readonly [number, string, string],
-  ): void {
+  #remember(name: string, value: string): void {
+    const entry: Entry = {
+      name,
+      value,
+      bytes: name.length + value.length + entryOverhead,
+      number: this.#added,
+    }
+    if (!this.#table.add(entry)) return
+    this.#added++
+    const ofName = this.#indexes.get(name) ?? new Map<string, Entry>()
+    ofName.set(value, entry)
+    this.#indexes.set(name, ofName)
+  }
+
+  #forget({ name, value }: Entry): void {
+    const ofName = this.#indexes.get(name)
+    ofName?.delete(value)
+    if (ofName?.size === 0) this.#indexes.delete(name)
+  }
+
+  #literal(pattern: number, mask: number, nameIndex: number, name: string, value: string): void {
     this.#integer(pattern, mask, nameIndex)
     if (nameIndex === 0) this.#string(name)
     this.#string(value)
@@ -110,28 +143,28 @@ export class Encoder {
 
   #string(text: string): void {
     this.#integer(0, 0x7f, text.length)
-    this.#bytes.write(text, this.#at, 'latin1')
+    bytes.write(text, this.#at, 'latin1')
     this.#at += text.length
   }
 
   #integer(pattern: number, mask: number, value: number): void {
     if (value < mask) {
-      this.#bytes[this.#at++] = pattern | value
+      bytes[this.#at++] = pattern | value
       return
     }
-    this.#bytes[this.#at++] = pattern | mask
+    bytes[this.#at++] = pattern | mask
     let rest = value - mask
     while (rest >= 0x80) {
-      this.#bytes[this.#at++] = (rest & 0x7f) | 0x80
+      bytes[this.#at++] = (rest & 0x7f) | 0x80
       rest >>>= 7
     }
-    this.#bytes[this.#at++] = rest
+    bytes[this.#at++] = rest
   }
 
-  #reserve(bytes: number): void {
-    if (this.#at + bytes <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#at + bytes))
-    this.#bytes.copy(larger, 0, 0, this.#at)
-    this.#bytes = larger
+  #reserve(more: number): void {
+    if (this.#at + more <= bytes.length) return
+    const larger = Buffer.allocUnsafe(Math.max(bytes.length * 2, this.#at + more))
+    bytes.copy(larger, 0, 0, this.#at)
+    bytes = larger
   }
 }

@@ -184,6 +184,13 @@ describe('doctor and certificates', () => {
       status: 'problem',
       fix: expect.stringContaining('a name that is in its certificate'),
     })
+    const tls = { caFile: certificates.authority }
+    const http2 = await examine(upstream(target, { tls, protocol: 'h2' }))
+    expect(http2.of('upstreams.app')[0]).toMatchObject({
+      status: 'problem',
+      message: `${target} cannot be reached: it does not offer HTTP/2 in TLS (ALPN)`,
+      fix: 'set upstreams.app.protocol to http1 or auto, or turn HTTP/2 on in the service',
+    })
   })
 })
 

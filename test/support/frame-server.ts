@@ -55,6 +55,8 @@ export interface FrameServer {
 interface FrameServerOptions {
   readonly settings?: readonly (readonly [number, number])[]
   readonly answersPings?: boolean
+  /** Whether it sends its settings. */
+  readonly greets?: boolean
   /** Opens the windows again for what has arrived. */
   readonly reads?: boolean
   readonly tls?: TlsOptions
@@ -63,7 +65,7 @@ interface FrameServerOptions {
 /** Calls `answer` for the HEADERS of each request. Closed with its test. */
 export async function startFrameServer(
   answer: (request: FrameRequest) => unknown,
-  { settings = [], answersPings = true, reads = true, tls }: FrameServerOptions = {},
+  { settings = [], answersPings = true, greets = true, reads = true, tls }: FrameServerOptions = {},
 ): Promise<FrameServer> {
   const connections: FrameConnection[] = []
   const requests: FrameRequest[] = []
@@ -75,7 +77,7 @@ export async function startFrameServer(
     const reader = new FrameReader()
     const decoder = new Decoder({ headerBytes: 1_000_000, headerCount: 10_000 })
     let prefaceLeft = preface.length
-    connection.settings(settings)
+    if (greets) connection.settings(settings)
     socket.on('error', () => {})
     socket.on('data', (chunk: Buffer) => {
       const skipped = Math.min(prefaceLeft, chunk.length)
@@ -86,6 +88,7 @@ export async function startFrameServer(
     function take(frame: Frame): void {
       const { type, flags, streamId: id, payload } = frame
       connection.frames.push(frame)
+      if (!greets) return
       if (type === FrameType.settings && (flags & Flag.ack) === 0) {
         connection.raw(smallFrame(FrameType.settings, Flag.ack, 0, Buffer.alloc(0)))
       } else if (type === FrameType.ping && answersPings) {

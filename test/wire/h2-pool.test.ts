@@ -3,62 +3,10 @@ import { createServer, type Http2Server } from 'node:http2'
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { FrameType, Setting } from '../../src/h2/frames.ts'
-import { poolFor } from '../../src/wire/h2/pool-for.ts'
-import type { Pool, PoolSettings } from '../../src/wire/pool.ts'
-import type { Upload, UploadSink } from '../../src/wire/request-head.ts'
 import { type FrameRequest, startFrameServer } from '../support/frame-server.ts'
+import { answerPath, handMadeUpload, startH2Pool } from '../support/h2-pool.ts'
 import { until } from '../support/until.ts'
 import { send } from '../support/wire-call.ts'
-
-const http2 = { streams: 100, pingMs: 0, maxAgeMs: 0 }
-
-function startPool(origin: string, settings: Partial<PoolSettings> = {}): Pool {
-  const pool = poolFor(origin, undefined, {
-    connections: 100,
-    connectTimeoutMs: 30_000,
-    headersTimeoutMs: 30_000,
-    bodyTimeoutMs: 30_000,
-    protocol: 'h2c',
-    http2,
-    ...settings,
-  })
-  onTestFinished(pool.destroy)
-  return pool
-}
-
-const ok = ({ connection, id, fields }: FrameRequest) => {
-  connection.headers(id, [':status', '200'])
-  connection.data(id, fields[':path'] ?? '', true)
-}
-
-/** An upload of which the test writes the chunks. */
-function upload(length?: number) {
-  let sink: UploadSink | undefined
-  const events: string[] = []
-  const starts: UploadSink[] = []
-  const rewound: string[] = []
-  const given: Upload = {
-    length,
-    start(to) {
-      sink = to
-      starts.push(to)
-    },
-    rewind(chunks) {
-      rewound.push(Buffer.concat(chunks).toString('latin1'))
-    },
-    resume: () => events.push('resume'),
-    stop: () => events.push('stop'),
-  }
-  return {
-    given,
-    events,
-    starts,
-    rewound,
-    data: (text: string) => sink?.data(Buffer.from(text, 'latin1')) ?? true,
-    end: () => sink?.end(),
-    fail: (error: Error) => sink?.fail(error),
-  }
-}
 
 async function startNodeServer(answer: (server: Http2Server) => unknown): Promise<string> {
   const server = createServer()
@@ -71,8 +19,8 @@ async function startNodeServer(answer: (server: Http2Server) => unknown): Promis
 
 describe('a request', () => {
   test('reaches the server with pseudo-headers, lower-case names and no headers of HTTP/1.1', async () => {
-    const server = await startFrameServer(ok)
-    const pool = startPool(server.origin)
+    const server = await startFrameServer(answerPath)
+    const pool = startH2Pool(server.origin)
 
     const call = await send(pool, {
       path: '/a?b=c',
@@ -112,18 +60,18 @@ describe('a request', () => {
     { headers: ['X A', 'b'] },
     { headers: ['X-A', 'Ċ'] },
   ])('that cannot be sent unambiguously is refused: %j', async (request) => {
-    const server = await startFrameServer(ok)
+    const server = await startFrameServer(answerPath)
 
-    const call = await send(startPool(server.origin), request).over
+    const call = await send(startH2Pool(server.origin), request).over
 
     expect(call.error()).toMatchObject({ code: 'unsendable', sent: false })
     expect(server.connections).toHaveLength(0)
   })
 
   test('that wants an upgrade fails with the reason', async () => {
-    const server = await startFrameServer(ok)
+    const server = await startFrameServer(answerPath)
 
-    const call = await send(startPool(server.origin), { upgrade: 'websocket' }).over
+    const call = await send(startH2Pool(server.origin), { upgrade: 'websocket' }).over
 
     expect(call.error()).toMatchObject({
       code: 'unsendable',
@@ -134,12 +82,12 @@ describe('a request', () => {
   test('sends its body as far as the server allows, and goes on when it allows more', async () => {
     const server = await startFrameServer(
       (request) => {
-        if (request.isLast) ok(request)
+        if (request.isLast) answerPath(request)
       },
       { reads: false },
     )
-    const pool = startPool(server.origin)
-    const body = upload(200_000)
+    const pool = startH2Pool(server.origin)
+    const body = handMadeUpload(200_000)
     const call = send(pool, { method: 'POST', upload: body.given })
     await until(() => body.starts.length === 1)
 
@@ -163,8 +111,8 @@ describe('a request', () => {
     ['longer', 'abcdefgh', false],
   ])('with a body that is %s than its length is never complete', async (_, text, ends) => {
     const server = await startFrameServer(() => {})
-    const body = upload(5)
-    const call = send(startPool(server.origin), { method: 'POST', upload: body.given })
+    const body = handMadeUpload(5)
+    const call = send(startH2Pool(server.origin), { method: 'POST', upload: body.given })
     await until(() => body.starts.length === 1)
 
     body.data(text)
@@ -178,9 +126,9 @@ describe('a request', () => {
 
   test('that is aborted resets its stream and no other', async () => {
     const server = await startFrameServer((request) => {
-      if (request.turn === 1) ok(request)
+      if (request.turn === 1) answerPath(request)
     })
-    const pool = startPool(server.origin)
+    const pool = startH2Pool(server.origin)
     const first = send(pool)
     await until(() => server.requests.length === 1)
 
@@ -196,9 +144,9 @@ describe('a request', () => {
 
 describe('a response', () => {
   test('that arrives at once is delivered complete, with its length', async () => {
-    const server = await startFrameServer(ok)
+    const server = await startFrameServer(answerPath)
 
-    const call = await send(startPool(server.origin), { path: '/abc' }).over
+    const call = await send(startH2Pool(server.origin), { path: '/abc' }).over
 
     expect(call.events).toEqual(['sent', 'complete'])
     expect(call.head()).toMatchObject({ status: 200, headers: ['content-length', '4'], framing: 4 })
@@ -212,7 +160,7 @@ describe('a response', () => {
       connection.headers(id, ['grpc-status', '0', 'grpc-message', 'fine'], true)
     })
 
-    const call = await send(startPool(server.origin)).over
+    const call = await send(startH2Pool(server.origin)).over
 
     expect(call.events).toEqual(['sent', 'head', 'data', 'end'])
     expect(call.head()).toMatchObject({ status: 200, framing: 'chunked' })
@@ -225,7 +173,7 @@ describe('a response', () => {
       connection.headers(id, [':status', '200', 'grpc-status', '12'], true),
     )
 
-    const call = await send(startPool(server.origin)).over
+    const call = await send(startH2Pool(server.origin)).over
 
     expect(call.events).toEqual(['sent', 'complete'])
     expect(call.head()).toMatchObject({ headers: ['grpc-status', '12'], framing: 'none' })
@@ -238,7 +186,7 @@ describe('a response', () => {
       // The window of one stream.
       for (let at = 0; at < 16; at++) connection.data(id, piece)
     })
-    const pool = startPool(server.origin)
+    const pool = startH2Pool(server.origin)
     const call = send(pool, {}, { data: () => false })
     await until(() => call.body().length === 262_144)
     const updates = () =>
@@ -263,7 +211,7 @@ describe('a response', () => {
         connection.reset(id, code)
       })
 
-      const call = await send(startPool(server.origin)).over
+      const call = await send(startH2Pool(server.origin)).over
 
       expect(call.events.at(-1)).toBe('failed')
       expect(call.error()).toMatchObject({ code: 'closed', sent: true, heard: true })
@@ -271,8 +219,8 @@ describe('a response', () => {
   )
 
   test('that a handler cannot take fails only its own request', async () => {
-    const server = await startFrameServer(ok)
-    const pool = startPool(server.origin)
+    const server = await startFrameServer(answerPath)
+    const pool = startH2Pool(server.origin)
 
     const [bad, good] = await Promise.all([
       send(pool, {}, { complete: () => throwing() }).over,
@@ -356,12 +304,12 @@ describe('one malformed response fails only its own stream', () => {
       if (request.fields[':path'] === '/bad') answer(request)
       else held.push(request)
     })
-    const pool = startPool(server.origin)
+    const pool = startH2Pool(server.origin)
     const good = send(pool, { path: '/good' })
     await until(() => held.length === 1)
 
     const bad = await send(pool, { path: '/bad' }).over
-    for (const request of held) ok(request)
+    for (const request of held) answerPath(request)
 
     expect(bad.error()).toMatchObject({ code: 'malformed', sent: true })
     expect(bad.events).not.toContain('complete')
@@ -375,10 +323,10 @@ describe('a request that the server has not processed may be sent again', () => 
     const server = await startFrameServer((request) => {
       if (request.turn === 1) {
         request.connection.goaway(1)
-        ok(server.requests[0] as FrameRequest)
-      } else if (request.turn > 1) ok(request)
+        answerPath(server.requests[0] as FrameRequest)
+      } else if (request.turn > 1) answerPath(request)
     })
-    const pool = startPool(server.origin)
+    const pool = startH2Pool(server.origin)
 
     const [served, refused] = await Promise.all([
       send(pool, { path: '/1' }).over,
@@ -399,8 +347,8 @@ describe('a request that the server has not processed may be sent again', () => 
 
   test('after REFUSED_STREAM, with the body that was sent so far', async () => {
     const server = await startFrameServer(() => {})
-    const pool = startPool(server.origin)
-    const body = upload()
+    const pool = startH2Pool(server.origin)
+    const body = handMadeUpload()
     const call = send(pool, { method: 'POST', upload: body.given })
     await until(() => body.starts.length === 1)
     body.data('abc')
@@ -415,8 +363,8 @@ describe('a request that the server has not processed may be sent again', () => 
 
   test('but not if its body is too long to be kept, or a response had begun', async () => {
     const server = await startFrameServer(() => {})
-    const pool = startPool(server.origin)
-    const [long, answered] = [upload(), upload()]
+    const pool = startH2Pool(server.origin)
+    const [long, answered] = [handMadeUpload(), handMadeUpload()]
     const calls = [long, answered].map(({ given }) => send(pool, { method: 'POST', upload: given }))
     await until(() => answered.starts.length === 1)
     const [connection] = server.connections
@@ -440,7 +388,7 @@ describe('a connection', () => {
     const server = await startFrameServer((request) => held.push(request), {
       settings: [[Setting.maxConcurrentStreams, 3]],
     })
-    const pool = startPool(server.origin, { connections: 8 })
+    const pool = startH2Pool(server.origin, { connections: 8 })
 
     const calls = Array.from({ length: 12 }, (_, at) => send(pool, { path: `/${at}` }))
     await until(() => held.length === 8)
@@ -452,7 +400,7 @@ describe('a connection', () => {
     expect(pool.size()).toBe(3)
     for (let served = 0; served < 12; served++) {
       await until(() => held.length > 0)
-      ok(held.shift() as FrameRequest)
+      answerPath(held.shift() as FrameRequest)
     }
     await Promise.all(calls.map((call) => call.over))
     expect(calls.map((call) => call.body())).toEqual(calls.map((_, at) => `/${at}`))
@@ -465,9 +413,9 @@ describe('a connection', () => {
       if (turn === 0) connection.headers(id, [':status', '200'])
       else if (turn === 1) {
         connection.raw(Buffer.from([0, 0, 5, 5, 4, 0, 0, 0, id, 0, 0, 0, 2, 0x82]))
-      } else ok(request)
+      } else answerPath(request)
     })
-    const pool = startPool(server.origin)
+    const pool = startH2Pool(server.origin)
     const begun = send(pool, { path: '/1' })
     await until(() => begun.events.includes('head'))
 
@@ -485,11 +433,11 @@ describe('a connection', () => {
     const server = await startFrameServer(
       (request) => {
         if (request.turn === 2) server.connections[0]?.socket.destroy()
-        else if (request.turn > 2) ok(request)
+        else if (request.turn > 2) answerPath(request)
       },
       { settings: [[Setting.maxConcurrentStreams, 2]] },
     )
-    const pool = startPool(server.origin)
+    const pool = startH2Pool(server.origin)
     const calls = ['/1', '/2', '/3'].map((path) => send(pool, { path }))
 
     const first = await calls[0]?.over
@@ -508,7 +456,7 @@ describe('a connection', () => {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     onTestFinished(() => void server.close())
-    const pool = startPool(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const pool = startH2Pool(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 
     const call = await send(pool).over
 
@@ -525,7 +473,7 @@ describe('a connection', () => {
     const { port } = server.address() as AddressInfo
     server.close()
     await once(server, 'close')
-    const pool = startPool(`http://127.0.0.1:${port}`)
+    const pool = startH2Pool(`http://127.0.0.1:${port}`)
 
     const calls = await Promise.all([send(pool).over, send(pool).over, send(pool).over])
 
@@ -550,8 +498,8 @@ describe('beside Node', () => {
         })
       }),
     )
-    const pool = startPool(origin)
-    const body = upload()
+    const pool = startH2Pool(origin)
+    const body = handMadeUpload()
     const post = send(pool, { method: 'POST', path: '/up', upload: body.given })
     await until(() => body.starts.length === 1)
     body.data('hello ')

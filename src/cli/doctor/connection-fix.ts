@@ -36,6 +36,10 @@ export function connectionFailure(
     if (isCertificateProblem(code) || says(/self.signed|unable to verify|local issuer/i)) {
       return trust
     }
+    if (says(/\(ALPN\)|NO_APPLICATION_PROTOCOL/)) {
+      const protocol = address.replace(/targets$/, 'protocol')
+      return `set ${protocol} to http1 or auto, or turn HTTP/2 on in ${server}`
+    }
     if (says(/ECONNRESET|EPROTO|wrong version|socket hang up|disconnected|closed/i)) {
       return `check that ${server} listens there, with TLS exactly if ${address} says so`
     }

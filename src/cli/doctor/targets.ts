@@ -28,7 +28,7 @@ export async function checkUpstream(
   const urls = upstream.targets.flatMap((target) => urlOf(target) ?? [])
   const tried = await Promise.all(
     urls.map((url) =>
-      connect(url, tls, upstream.connectTimeoutMs).then(
+      connect(url, tls, upstream).then(
         (expires) => ({ url, expires }),
         (error: unknown) => ({ url, error }),
       ),
@@ -71,17 +71,25 @@ async function readTls(
   }
 }
 
+/** The protocols that requests offer in TLS. */
+const offered = { http1: ['http/1.1'], h2: ['h2'], h2c: [], auto: ['h2', 'http/1.1'] }
+
 /** When its certificate expires; `undefined` without TLS. */
 async function connect(
   url: string,
   tls: TargetTls | undefined,
-  timeoutMs: number,
+  { protocol, connectTimeoutMs }: Upstream,
 ): Promise<Date | undefined> {
-  const { readyEvent, open } = createConnector(new URL(url), undefined, tls)
+  const { readyEvent, open } = createConnector(new URL(url), undefined, tls, {
+    alpn: offered[protocol],
+  })
   const socket = open()
   try {
-    await withTimeout(timeoutMs, once(socket, readyEvent))
+    await withTimeout(connectTimeoutMs, once(socket, readyEvent))
     if (!(socket instanceof TLSSocket)) return undefined
+    if (protocol === 'h2' && socket.alpnProtocol !== 'h2') {
+      throw new Error('it does not offer HTTP/2 in TLS (ALPN)')
+    }
     return new Date(socket.getPeerCertificate().valid_to)
   } finally {
     socket.on('error', () => {})

@@ -93,7 +93,7 @@ export class H2Connection {
       refused: () => {
         this.#allowed = Math.max(1, this.#calls.size - 1)
       },
-      released: (call) => this.#released(call),
+      released: (call, isServed) => this.#released(call, isServed),
       failure: () => this.#failure,
     }
     const socket = parts.connector.open()
@@ -247,11 +247,11 @@ export class H2Connection {
     return session.open(fields, request.upload === undefined, call, request.method === 'HEAD')
   }
 
-  #released(call: StreamCall): void {
+  #released(call: StreamCall, isServed: boolean): void {
     if (!this.#calls.delete(call)) return
     this.#parts.onEnded()
     this.#hasServed = true
-    if (this.#allowed < this.#parts.maxStreams) this.#allowed++
+    if (isServed && this.#allowed < this.#parts.maxStreams) this.#allowed++
     if (this.#calls.size === 0) this.#idleSince = performance.now()
     this.#parts.onRoom(this)
   }

@@ -18,8 +18,8 @@ export interface StreamCarrier {
   readonly hasReset: (isTimeout: boolean) => void
   /** The server has refused a stream: it takes fewer at a time. */
   readonly refused: () => void
-  /** The stream is closed, or was never opened. */
-  readonly released: (call: StreamCall) => void
+  /** The stream is closed, or was never opened. `isServed`: after a complete response. */
+  readonly released: (call: StreamCall, isServed: boolean) => void
   /** Why the connection closed. */
   readonly failure: () => { readonly code: string; readonly message: string } | undefined
 }
@@ -111,7 +111,7 @@ export class StreamCall implements Call, StreamEvents {
   failUnsent(error: Error): void {
     const carrier = this.#carrier
     this.#fail(error)
-    carrier?.released(this)
+    carrier?.released(this, false)
   }
 
   /** The server has chosen HTTP/1.1. It must not have a connection yet. */
@@ -133,7 +133,7 @@ export class StreamCall implements Call, StreamEvents {
     const stream = this.#stream
     const carrier = this.#carrier
     this.#endCall()
-    if (stream === undefined) carrier?.released(this)
+    if (stream === undefined) carrier?.released(this, false)
     else this.#reset(stream, ErrorCode.cancel, 'aborted', false)
   }
 
@@ -196,7 +196,7 @@ export class StreamCall implements Call, StreamEvents {
     const carrier = this.#carrier
     if (abort?.code === ErrorCode.refusedStream) carrier?.refused()
     if (!this.ended) this.#fail(this.#errorOf(abort))
-    carrier?.released(this)
+    carrier?.released(this, abort === undefined)
   }
 
   /** Delivers the beginning of the response, whose rest will come later. */

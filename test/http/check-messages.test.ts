@@ -91,7 +91,7 @@ describe('an answer', () => {
       { key: 'x-user-name', value: '' },
     ])
     for (const { append, append_action } of ok_response?.headers ?? []) {
-      // Present, or an Envoy that knows append_action would append.
+      // Stated, not left to the default of a version of Envoy.
       expect(append).toBeDefined()
       expect([append?.value ?? false, append_action]).toEqual([false, 2])
     }

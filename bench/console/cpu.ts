@@ -67,6 +67,13 @@ export async function measureCpu(world: World, { phases, seconds, tell }: CpuOpt
     tell(`cpu: ${name} ${median(cpuMicros).toFixed(2)} µs (${cpuMicros.length} windows)`)
     return { isWatched, cpuMicros }
   }
+  async function profiled() {
+    const { share, collected, live, samples } = liveShareOf(
+      await profileOf(gateway, profileSeconds),
+    )
+    tell(`cpu: ${live} of ${samples} samples of a profile are for live pages`)
+    return { share: rounded(share, 5), collected: rounded(collected, 5), live, samples }
+  }
   try {
     const measured = [await measurePhase(false)]
     for (let turn = 0; turn < phases; turn++) {
@@ -75,12 +82,12 @@ export async function measureCpu(world: World, { phases, seconds, tell }: CpuOpt
       await reader.close()
       measured.push(await measurePhase(false))
     }
+    const without = await profiled()
     await reader.open()
-    const { share, live, samples } = liveShareOf(await profileOf(gateway, profileSeconds))
-    tell(`cpu: ${live} of ${samples} samples of a profile are for live pages`)
+    const watched = await profiled()
     return {
       ...comparePhases(measured),
-      profile: { share: rounded(share, 5), live, samples },
+      profile: { without, watched },
       ...{ events: reader.events(), seconds },
     }
   } finally {

@@ -12,6 +12,8 @@ export interface CpuProfile {
   readonly samples?: readonly number[]
 }
 
+const collector = '(garbage collector)'
+
 /** Where the code is that runs only while someone watches. */
 const liveFiles = /\/(?:decision-watch|decision-feed)\.ts$/
 
@@ -39,7 +41,13 @@ export function liveShareOf({ nodes, samples = [] }: CpuProfile) {
   const known = new Map(nodes.map(({ id }) => [id, isLiveAt(id)]))
   const busy = samples.filter((id) => byId.get(id)?.callFrame.functionName !== '(idle)')
   const live = busy.filter((id) => known.get(id))
-  return { share: live.length / busy.length, live: live.length, samples: busy.length }
+  const collected = busy.filter((id) => byId.get(id)?.callFrame.functionName === collector)
+  return {
+    share: live.length / busy.length,
+    /** Of the garbage collector: what live pages leave for it is not in their share. */
+    collected: collected.length / busy.length,
+    ...{ live: live.length, samples: busy.length },
+  }
 }
 
 /** Profiles a process that was started with `--inspect-port`, for some seconds. */

@@ -89,11 +89,12 @@ async function inBrowser(chromium: string) {
 /** An interval around the limit shows nothing: then the profile decides. */
 function cpuMissed({ ratio, interval, profile }: Awaited<ReturnType<typeof measureCpu>>) {
   const [low = 0, high = 0] = interval
-  tell(`cpu: ${ratio} times, 95 % within ${low} and ${high}; profile: ${profile.share * 100} %`)
+  const { share } = profile.watched
+  tell(`cpu: ${ratio} times, 95 % within ${low} and ${high}; profile: ${rounded(share * 100)} %`)
   return [
     ...(low > limits.cpuRatio ? [`CPU per request: ${low} to ${high} times`] : []),
-    ...(1 + profile.share > limits.cpuRatio
-      ? [`live pages have ${rounded(profile.share * 100)} % of the gateway's CPU`]
+    ...(1 + share > limits.cpuRatio
+      ? [`live pages have ${rounded(share * 100)} % of the gateway's CPU`]
       : []),
   ]
 }

@@ -11,14 +11,14 @@ export interface Reader {
   readonly events: () => number
   /** Returns when the gateways send decisions. */
   open(): Promise<void>
-  /** Returns when the gateways have stopped watching themselves. */
+  /** Returns when the gateways have stopped recording decisions. */
   close(): Promise<void>
   end(): void
 }
 
 /** Longer than the time between two batches. */
 const silenceMs = 1500
-/** Longer than a gateway watches itself after the last batch. */
+/** Longer than a gateway records decisions after the last batch. */
 const watchedMs = 3500
 
 export function createReader({ address, cookie, redis }: World): Reader {

@@ -36,13 +36,14 @@ describe('the benchmark of the console', () => {
     const frame = (functionName: string, url = '') => ({ functionName, url: `file:///src/${url}` })
     const watch = 'gateway/evidence/decision-watch.ts'
     const nodes = [
-      { id: 1, callFrame: frame('(root)'), children: [2, 3, 4, 9] },
+      { id: 1, callFrame: frame('(root)'), children: [2, 3, 4, 8, 9] },
       { id: 2, callFrame: frame('(idle)') },
       { id: 3, callFrame: frame('(program)') },
       { id: 4, callFrame: frame('', watch), children: [5, 6] },
       { id: 5, callFrame: frame('admit', 'gateway/pipeline.ts') },
       { id: 6, callFrame: frame('note', watch), children: [7] },
       { id: 7, callFrame: frame('describe', 'gateway/evidence/decision-record.ts') },
+      { id: 8, callFrame: frame('(garbage collector)') },
       {
         id: 9,
         callFrame: frame('send', 'stores/policies/replicas/decision-feed.ts'),
@@ -51,8 +52,8 @@ describe('the benchmark of the console', () => {
       { id: 10, callFrame: frame('run', 'stores/redis/redis.ts') },
     ]
 
-    expect(liveShareOf({ nodes, samples: [2, 2, 3, 4, 5, 5, 5, 6, 7, 10] })).toEqual({
-      ...{ live: 4, samples: 8, share: 0.5 },
+    expect(liveShareOf({ nodes, samples: [2, 2, 3, 4, 5, 5, 5, 6, 7, 10, 8, 8] })).toEqual({
+      ...{ live: 4, samples: 10, share: 0.4, collected: 0.2 },
     })
   })
 

@@ -16,7 +16,7 @@ rememberSession()
 session.follow(() => session.get() === null && forgetEarly())
 void findSession()
 
-// Beside the question who is logged in, not after it. The console can think while the browser loads.
+// Beside the question who is logged in, not after it. The console computes while the browser loads code.
 const { page, query } = address.get()
 if (hadSession()) {
   for (const question of firstQuestions(pageNamed(page), query)) askEarly(...question)

@@ -183,7 +183,7 @@ function useWindows(
       measure()
       onScroll()
     }
-    // Before the first frame: a guess would make cells that nobody sees.
+    // Measured before the first frame: a guess makes cells outside the screen.
     measure()
     read()
     // The cells beyond the edges are for scrolling: they wait for the first frame.

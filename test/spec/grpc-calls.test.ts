@@ -128,6 +128,16 @@ test('both stream at once, each message when the one before was answered, with p
   expect((await end).code).toBe(status.OK)
 })
 
+test('a call without messages ends in a frame of its own, which servers of gRPC wait for', async () => {
+  const { client } = await start()
+  const stream = client.chat(caller())
+  const end = endOf(stream)
+  stream.on('data', () => {})
+  stream.end()
+
+  expect((await end).code).toBe(status.OK)
+})
+
 test('a client that cancels, and one whose deadline passes, end the call of the service', async () => {
   const { client, service, postern } = await start()
   const cancelled = client.hang(Buffer.from('x'), caller())

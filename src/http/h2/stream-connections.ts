@@ -130,11 +130,13 @@ export class StreamConnections {
   #startRequest(it: StreamConnection, stream: Stream, fields: RequestFields): StreamEvents {
     const { socket, client, requests } = it
     const { method } = fields
-    const body = stream.remoteEnded ? undefined : new StreamBody(stream)
+    const isCall = isStreaming(fields)
+    // A call without messages has a body too: servers of gRPC wait for the end of it, in a frame of its own.
+    const body = stream.remoteEnded && !isCall ? undefined : new StreamBody(stream)
     const reply = new StreamReply(stream, socket, method)
     const request = toRequest(fields, socket, body)
     it.hasRequested = true
-    requests.set(stream, { body, startedAt: performance.now(), isCall: isStreaming(fields) })
+    requests.set(stream, { body, startedAt: performance.now(), isCall })
     client.began()
     if (this.#isLeaving) it.session.announceShutdown()
     // Not yet: the session calls the events of a stream only after it has them.

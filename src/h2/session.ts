@@ -97,6 +97,8 @@ export class Session implements StreamOwner {
   #peerMaxStreams = Number.POSITIVE_INFINITY
   /** Streams of the peer after this one are ignored. */
   #refuseAfter = maxWindow
+  /** When the chunk that is being read arrived. */
+  #now = 0
   #isLeaving = false
   #isEnded = false
   readonly #pings: (() => void)[] = []
@@ -159,6 +161,7 @@ export class Session implements StreamOwner {
 
   receive(chunk: Buffer): void {
     if (this.#isEnded) return
+    this.#now = performance.now()
     try {
       if (this.#queue.unread > maxUnread) throw new FloodError('unread-answers')
       this.#incoming.receive(chunk)
@@ -461,7 +464,7 @@ export class Session implements StreamOwner {
       else this.#floods.spend('reset')
       return
     }
-    this.#floods.spend('reset')
+    if (this.#now - stream.openedAt < shortLifeMs) this.#floods.spend('reset')
     this.#close(stream, {
       code,
       by: 'peer',
@@ -570,6 +573,7 @@ export class Session implements StreamOwner {
     const stream = new Stream(id, this, {
       sendWindow: this.#peerWindow,
       receiveWindow: Math.max(this.#settings.streamWindow, defaultWindow),
+      openedAt: this.#now,
       events,
     })
     this.#streams.set(id, stream)
@@ -715,6 +719,8 @@ interface Block {
 }
 
 const minRemembered = 256
+/** Streams that lived longer than this do not come quickly: their number is limited. Viewers leave so. */
+const shortLifeMs = 1000
 /** An honest peer reads the answers to its frames sooner or later. */
 const maxUnread = 1000
 

@@ -61,6 +61,8 @@ export class Stream {
   events: StreamEvents
   /** How much we may send. Negative after the peer has reduced its initial window. */
   sendWindow: number
+  /** In `performance.now()` time; only of a server. */
+  readonly openedAt: number
   /** How much the peer may send. */
   receiveWindow: number
   /** Received and read, but the window was not opened for it yet. */
@@ -93,6 +95,7 @@ export class Stream {
     start: {
       readonly sendWindow: number
       readonly receiveWindow: number
+      readonly openedAt: number
       readonly events: StreamEvents
     },
   ) {
@@ -100,6 +103,7 @@ export class Stream {
     this.#owner = owner
     this.sendWindow = start.sendWindow
     this.receiveWindow = start.receiveWindow
+    this.openedAt = start.openedAt
     this.events = start.events
   }
 

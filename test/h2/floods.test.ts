@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { ErrorCode } from '../../src/h2/error-codes.ts'
 import { FrameType } from '../../src/h2/frames.ts'
 import {
@@ -212,6 +212,24 @@ test('one call in three may be canceled for ever', () => {
     }
   }
   expect(peer.ends).toEqual([])
+})
+
+test('viewers who leave streams that ran for a while are no flood', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const peer = server()
+  let id = -1
+  for (let round = 0; round < 20; round++) {
+    const ids = Array.from({ length: 100 }, () => {
+      id += 2
+      return id
+    })
+    peer.send(...ids.map((one) => headers(one, get)))
+    vi.advanceTimersByTime(1001)
+    peer.send(...ids.map((one) => rst(one)))
+  }
+  expect(peer.ends).toEqual([])
+  expect(peer.streams).toHaveLength(2000)
 })
 
 /** A download of 8 MiB. `taken` says what the client sends for each frame of data it got. */

@@ -32,8 +32,8 @@ export function deniedResponse({ grpcCode, status, headers, body }: Denial): Buf
 }
 
 const overwrite = Buffer.concat([
-  // `append`: false, stated although Envoy 1.40 overwrites without it: later sources use the default of
-  // `append_action` then, which is to append, and a forged header would stay beside ours.
+  // `append`: false, stated although Envoy 1.40 overwrites without it. Another state of its source uses the default of
+  // `append_action` then, which is to append: a forged header would stay beside ours.
   bytesField(2, ''),
   // `append_action`: OVERWRITE_IF_EXISTS_OR_ADD.
   numberField(3, 2),

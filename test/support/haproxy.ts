@@ -14,11 +14,15 @@ export function findHaproxy(): string | undefined {
   return findProgram({ name: 'haproxy', asked: '-v', says: /version (\d+)\./, oldest: 2 })
 }
 
-/** A real HAProxy before one server, with these lines in its frontend; its port. Ends with the test. */
+/**
+ * A real HAProxy before one server, with these lines in its frontend; its port. Ends with the test.
+ * `backend`: lines instead of the one for the server.
+ */
 export async function startHaproxy(
   program: string,
   server: number,
   lines: readonly string[],
+  backend: readonly string[] = [`server app 127.0.0.1:${server}`],
 ): Promise<number> {
   const port = await freePort()
   const directory = await mkdtemp(join(tmpdir(), 'postern-haproxy-'))
@@ -29,7 +33,7 @@ export async function startHaproxy(
     [
       ...['defaults', 'mode http', ...seconds],
       ...['frontend web', `bind 127.0.0.1:${port}`, ...lines, 'default_backend app'],
-      ...['backend app', `server app 127.0.0.1:${server}`, ''],
+      ...['backend app', ...backend, ''],
     ].join('\n'),
   )
   const haproxy = spawn(program, ['-f', file, '-db'], { stdio: 'ignore' })

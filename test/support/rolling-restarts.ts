@@ -18,6 +18,8 @@ export interface RestartOptions {
   readonly workers?: number
   readonly shutdown?: Readonly<Record<string, number>>
   readonly onProgress?: (progress: RestartResult) => void
+  /** Whether they take HTTP/2 in the clear. */
+  readonly h2c?: boolean
   /** Who calls; by default a client of a Kubernetes Service. */
   readonly client?: (endpoints: readonly Endpoint[]) => Promise<ServiceClient>
 }
@@ -63,6 +65,7 @@ export async function rollingRestarts(options: RestartOptions): Promise<RestartR
         port: publicPort,
         dataDirectory: join(directory, 'data'),
         workers,
+        h2c: options.h2c ?? false,
       },
       ops: { port: opsPort },
       ...(redis && { redis: { url: redis.url } }),

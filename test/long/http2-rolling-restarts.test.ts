@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { stringify } from 'yaml'
 import { findHaproxy, startHaproxy } from '../support/haproxy.ts'
 import { runNginx } from '../support/nginx.ts'
 import { startProxy } from '../support/proxy-process.ts'
@@ -39,6 +40,7 @@ async function startHaproxies(endpoints: readonly Endpoint[]): Promise<number> {
   return startHaproxy(haproxy ?? '', 0, lines, [
     'option httpchk GET /readyz',
     'timeout check 60s',
+    'option redispatch 1',
     ...endpoints.map(
       ({ publicPort, opsPort }, at) =>
         `server s${at} 127.0.0.1:${publicPort} proto h2 check check-proto h1 port ${opsPort} inter 100 fall 1 rise 1`,
@@ -114,7 +116,7 @@ async function startEnvoy(endpoints: readonly Endpoint[]): Promise<number> {
           name: 'gateways',
           type: 'STATIC',
           connect_timeout: '5s',
-          common_lb_config: { update_merge_window: '0s' },
+          common_lb_config: { update_merge_window: '0s', healthy_panic_threshold: { value: 0 } },
           typed_extension_protocol_options: {
             'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
               '@type': type('upstreams.http.v3.HttpProtocolOptions'),
@@ -125,6 +127,7 @@ async function startEnvoy(endpoints: readonly Endpoint[]): Promise<number> {
             {
               timeout: '5s',
               interval: '0.1s',
+              no_traffic_interval: '0.1s',
               unhealthy_threshold: 1,
               healthy_threshold: 1,
               http_health_check: { path: '/readyz', codec_client_type: 'HTTP1' },
@@ -147,8 +150,8 @@ async function startEnvoy(endpoints: readonly Endpoint[]): Promise<number> {
       ],
     },
   }
-  // JSON is YAML, in which the port of the sample is replaced.
-  const text = JSON.stringify(config).replace('"port_value":8088', '"port_value": 8088 ')
+  // The port of the samples is replaced, with the space behind it.
+  const text = stringify(config).replace('port_value: 8088', 'port_value: 8088 ')
   return startProxy('envoy', { postern: 0, asked: 0, backend: 0 }, () => text)
 }
 
@@ -186,6 +189,8 @@ test.each([
       restarts,
       perSecond: 50,
       h2c: true,
+      // So that a proxy on a busy machine notices in time.
+      shutdown: { graceMs: 2000 },
       client: (endpoints) => behind(start, endpoints),
     })
 

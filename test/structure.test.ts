@@ -681,6 +681,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'gateway/upstream',
     'serve/ports',
     'stores/',
+    'tracing/otlp',
     'wire',
     'workers',
     'database-url.ts',

@@ -57,6 +57,8 @@ export interface RunningPostern {
   readonly seeded: readonly SeededAccount[]
   /** The file that has these passwords. `undefined`: only a terminal shows them. */
   readonly passwordFile: string | undefined
+  /** The file that has them until a terminal has shown them: delete it then. */
+  readonly unprintedFile: string | undefined
   /** The policy that was active when it began to listen. */
   readonly revision: string | undefined
   /**

@@ -165,6 +165,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     forwardAuthPort,
     seeded: login.seeded,
     passwordFile: login.passwordFile,
+    unprintedFile: login.unprintedFile,
     revision: policies.revision(),
     ops,
     takeDecisions: async () => [decisionWatch.take()],

@@ -171,7 +171,15 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     const { publicPort, forwardAuthPort, revision } = await pool.start()
     hasStarted = true
     return {
-      ...{ publicPort, opsPort, forwardAuthPort, seeded: [], passwordFile: undefined, revision },
+      ...{
+        publicPort,
+        opsPort,
+        forwardAuthPort,
+        seeded: [],
+        passwordFile: undefined,
+        unprintedFile: undefined,
+        revision,
+      },
       ...{ takeDecisions, apply, close },
     }
   } finally {

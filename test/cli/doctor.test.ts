@@ -10,6 +10,7 @@ import { createClockSamples } from '../../src/cli/doctor/clock.ts'
 import { certificateFinding } from '../../src/cli/doctor/expiry.ts'
 import { sentCommandNames } from '../../src/stores/redis/redis-rights.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
+import { startCollector } from '../support/collector.ts'
 import { examine, ownDirectory, patience } from '../support/examine.ts'
 import { gatewayRights } from '../support/redis-users.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -33,6 +34,59 @@ function upstream(target: string, more: object = {}) {
     routes: [{ path: '/', upstream: 'app' }],
   }
 }
+
+describe('doctor and the collector of spans', () => {
+  async function asked(otlp: string) {
+    const { of, code } = await examine({ tracing: { otlp } })
+    return { code, finding: of('tracing.otlp')[0] }
+  }
+
+  test('one that accepts spans is ok', async () => {
+    const collector = await startCollector()
+    onTestFinished(() => collector.close())
+    const { finding } = await asked(collector.origin)
+
+    expect(finding).toMatchObject({
+      status: 'ok',
+      message: `${collector.origin}/v1/traces accepts spans`,
+    })
+    expect(collector.exports).toMatchObject([{ path: '/v1/traces', spans: [] }])
+  })
+
+  test.each([
+    [404, /correct the path/],
+    [401, /without a login/],
+    [415, /as JSON/],
+    [500, /log of the collector/],
+  ])('one that answers %i is a warning with a fix', async (status, fix) => {
+    const collector = await startCollector()
+    onTestFinished(() => collector.close())
+    collector.answerWith((response) => response.writeHead(status).end())
+    const { code, finding } = await asked(collector.origin)
+
+    expect(code).toBe(0)
+    expect(finding).toMatchObject({ status: 'warning', fix: expect.stringMatching(fix) })
+  })
+
+  test('one that does not run is a warning', async () => {
+    const { finding } = await asked('http://127.0.0.1:1')
+
+    expect(finding?.status).toBe('warning')
+    expect(finding?.fix).toMatch(/start the collector there/)
+  })
+})
+
+test('doctor warns while the file with the first passwords exists', async () => {
+  const directory = await ownDirectory()
+  await writeFile(join(directory, 'first-passwords.txt'), 'admin a-password\n')
+  const application = { mode: 'test', host: '127.0.0.1', port: 0, dataDirectory: directory }
+  const { of, out } = await examine({ application })
+
+  expect(of('first passwords')).toMatchObject([
+    { status: 'warning', message: expect.stringMatching(/first-passwords\.txt still exists$/) },
+  ])
+  expect(out).not.toContain('a-password')
+})
 
 describe('doctor on a sound machine', () => {
   test('finds no problem, says so in one line for each check, and creates nothing', async () => {

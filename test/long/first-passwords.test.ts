@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -109,4 +111,24 @@ test.each([
   )
   expect({ printed, isKept }).toEqual({ printed: isShown, isKept: !isShown })
   await gateway.stop()
+})
+
+test('a first start that cannot listen keeps the passwords, and later starts point at them', async () => {
+  const directory = await configured('dev')
+  const occupied = createServer().listen(0, '127.0.0.1')
+  await once(occupied, 'listening')
+  onTestFinished(() => void occupied.close())
+  const { port } = occupied.address() as AddressInfo
+  const terminal = ['python3', resolve('test/support/terminal.py'), '--', 'env']
+  const onPort = [`POSTERN_APPLICATION__PORT=${port}`, ...serve]
+
+  const failed = await run(directory, [...terminal, ...onPort], () => false)
+  expect(failed.out()).toContain('it is in use')
+  const { admin = '' } = await passwordsIn(directory)
+  expect(admin).toHaveLength(16)
+
+  const second = await run(directory, [...terminal, ...serve], (out) => /listening/.test(out))
+  await second.stop()
+  expect(second.out()).toContain('the first passwords are still in this file')
+  expect(await passwordsIn(directory)).toMatchObject({ admin })
 })

@@ -10,6 +10,7 @@ import { count, formatTable, json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { readWithoutSecret } from '../settings.ts'
 import { type ClockSamples, createClockSamples } from './clock.ts'
+import { checkCollector } from './collector.ts'
 import { checkDatabase } from './database.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import { checkNamedFiles, storageChecks } from './local-files.ts'
@@ -90,8 +91,9 @@ function configFindings(file: string, { config, problems }: ConfigReading): read
 }
 
 function checksOf(config: Config, { cwd }: Io, clock: ClockSamples): readonly Check[] {
-  const { redis, policy } = config
+  const { redis, policy, tracing } = config
   const { url } = redis
+  const { otlp } = tracing
   return [
     ...storageChecks(config, cwd),
     ...(url === undefined
@@ -106,6 +108,7 @@ function checksOf(config: Config, { cwd }: Io, clock: ClockSamples): readonly Ch
       run: () => checkUpstream(name, upstream, cwd),
     })),
     ...providerChecks(config, cwd, clock),
+    ...(otlp === undefined ? [] : [{ name: 'tracing.otlp', run: () => checkCollector(otlp) }]),
   ]
 }
 

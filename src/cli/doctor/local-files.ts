@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Written } from '../../config/load.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { builtPages, readPages } from '../../console/files.ts'
 import { formatProblem, Invalid } from '../../errors.ts'
+import { firstPasswordsFile } from '../../stores/accounts/first-passwords.ts'
 import { readGeneratedSecret } from '../../stores/keys/shared-secret.ts'
 import { checkAppendable } from '../config/file-facts.ts'
 import { checkFiles } from '../config/files.ts'
@@ -66,6 +68,9 @@ export function storageChecks(config: Config, cwd: string): readonly Check[] {
     ...(snapshot === undefined
       ? []
       : [{ name: 'policy.snapshot', run: () => checkSnapshot(resolve(cwd, snapshot)) }]),
+    ...(database.url === undefined
+      ? [{ name: 'first passwords', run: async () => checkFirstPasswords(directory) }]
+      : []),
     ...(needsSecret ? [{ name: 'jwt.secret', run: () => checkSecret(directory) }] : []),
     ...(config.console.enabled ? [{ name: 'console', run: checkPages }] : []),
   ]
@@ -84,6 +89,14 @@ async function checkSnapshot(file: string): Promise<readonly Finding[]> {
       ),
     ],
   )
+}
+
+/** Everyone who can read that file can log in as admin. */
+function checkFirstPasswords(directory: string): readonly Finding[] {
+  const file = firstPasswordsFile(directory)
+  if (!existsSync(file)) return []
+  const fix = `log in, change these passwords, then delete the file: rm '${file}'`
+  return [warning('first passwords', `${file} still exists`, fix)]
 }
 
 async function checkSecret(directory: string): Promise<readonly Finding[]> {

@@ -1,4 +1,4 @@
-import { fstatSync } from 'node:fs'
+import { fstatSync, rmSync } from 'node:fs'
 import type { startConsole } from '../../serve/console/console-process.ts'
 import type { supervise } from '../../serve/supervise.ts'
 import { StartEnded } from '../../workers/start-ended.ts'
@@ -74,7 +74,8 @@ async function runGateway(
           reservedMs: workersMs,
           configuration,
         })
-  const { publicPort, opsPort, forwardAuthPort, revision, seeded, passwordFile } = postern
+  const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
+  const { passwordFile, unprintedFile } = postern
   const workers = count === 1 ? undefined : count
   log.info(
     {
@@ -91,6 +92,7 @@ async function runGateway(
   for (const { username, roleKey, password } of passwordFile === undefined ? seeded : []) {
     io.out(`created account ${username} (role ${roleKey}), password ${password}\n`)
   }
+  if (unprintedFile !== undefined) rmSync(unprintedFile, { force: true })
   const consoleProcess = config.console.enabled
     ? await startConsoleHere({
         ...{ config, configFile: source.file, host, isTerminal },

@@ -64,9 +64,9 @@ export async function buildLogin(
     })
   }
 
-  const { seeded, passwordFile, sessions, moduleState, directory } = opened
+  const { seeded, passwordFile, unprintedFile, sessions, moduleState, directory } = opened
   return {
     ...{ responsesWith, seeded, passwordFile, database, loginLog, sessions, moduleState },
-    ...{ directory, oidc },
+    ...{ directory, oidc, unprintedFile },
   }
 }

@@ -106,9 +106,9 @@ export async function openLogin(
     closing,
   )
   const isFirst = database.kind === 'embedded' && asWorker === undefined
-  const { seeded, passwordFile } = isFirst
+  const { seeded, passwordFile, unprintedFile } = isFirst
     ? await seedFirst(options, { ...facts, database, hash: passwordHash.hash })
-    : { seeded: [], passwordFile: undefined }
+    : { seeded: [], passwordFile: undefined, unprintedFile: undefined }
   // Without the database the costs become known one by one, as accounts log in.
   accounts.passwordCosts().then(passwordHash.expect, () => {})
 
@@ -183,7 +183,7 @@ export async function openLogin(
 
   return {
     ...{ accounts, captchas, database, directory, loginLog, loginWith, oidc, passwordHash },
-    ...{ seeded, passwordFile, sessions, throttle, timeoutMs },
+    ...{ seeded, passwordFile, unprintedFile, sessions, throttle, timeoutMs },
     /** Those whose credentials a form carries. */
     findFormMethod: buildLoginMethods({ ...methodParts, oidc: [] }),
     moduleState: loginModule?.state,

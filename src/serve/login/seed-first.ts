@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { firstPasswordsFile, writeFirstPasswords } from '../../stores/accounts/first-passwords.ts'
 import { seedAccounts } from '../../stores/accounts/seed.ts'
 import type { Database } from '../../stores/database/database.ts'
@@ -11,24 +12,30 @@ interface SeedFacts {
 }
 
 /**
- * The first accounts of the embedded database. Their passwords go to a file, never to a log; only a
- * terminal in mode dev prints them.
+ * The first accounts of the embedded database. Their passwords go to a file, never to a log. A terminal
+ * in mode dev prints them instead, once the gateway listens: until then the file has them, because a
+ * start can still fail, and the next one creates no accounts.
  */
 export async function seedFirst(
   { config, log, isTerminal = false }: ServeOptions,
   { database, hash, passwordsPrinted }: SeedFacts,
-): Promise<Pick<RunningPostern, 'seeded' | 'passwordFile'>> {
-  if (isTerminal && passwordsPrinted)
-    return { seeded: await seedAccounts(database, hash), passwordFile: undefined }
-
+): Promise<Pick<RunningPostern, 'seeded' | 'passwordFile' | 'unprintedFile'>> {
   const file = firstPasswordsFile(config.application.dataDirectory)
   const seeded = await seedAccounts(database, hash, {
     keep: (accounts) => writeFirstPasswords(file, accounts),
   })
-  if (seeded.length === 0) return { seeded, passwordFile: undefined }
+  if (seeded.length === 0) {
+    if (existsSync(file)) {
+      log.warn({ file }, 'the first passwords are still in this file: change them, then delete it')
+    }
+    return { seeded, passwordFile: undefined, unprintedFile: undefined }
+  }
+  if (isTerminal && passwordsPrinted) {
+    return { seeded, passwordFile: undefined, unprintedFile: file }
+  }
   log.warn(
     { file, accounts: seeded.map(({ username }) => username) },
     'created the first accounts; their passwords are in this file: delete it after the first login',
   )
-  return { seeded, passwordFile: file }
+  return { seeded, passwordFile: file, unprintedFile: undefined }
 }

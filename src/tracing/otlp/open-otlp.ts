@@ -43,7 +43,7 @@ export function openOtlp({ otlp, samplePercent, version, env, log }: OtlpOptions
 }
 
 /** Collectors listen on /v1/traces; a URL with another path is used as it is. */
-function tracesUrl(otlp: string): URL {
+export function tracesUrl(otlp: string): URL {
   const url = new URL(otlp)
   return url.pathname === '/' ? new URL('/v1/traces', url) : url
 }

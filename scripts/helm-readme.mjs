@@ -64,9 +64,11 @@ config:
   routes: [{ path: /api/v1/orders, upstream: orders }]
 \`\`\`
 
-\`\`\`
-helm install shop helm/postern -f values.yaml --wait
-helm test shop
+\`npm run docs:check\` does not run these; \`test/helm\` installs the chart:
+
+\`\`\`console not-run
+$ helm install shop helm/postern -f values.yaml --wait
+$ helm test shop
 \`\`\`
 
 \`values-sidecar.yaml\` is for [Postern in the pod of one service](../../docs/deploy.md#run-it-as-a-sidecar).

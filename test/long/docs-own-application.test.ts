@@ -1,29 +1,19 @@
 import { readFileSync } from 'node:fs'
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { findChromium } from '../support/browser.ts'
-import { pack } from '../support/packed-package.ts'
-import { type RanPage, runPage } from '../support/run-page.ts'
+import { runDocumentedPage } from '../support/documented-pages.ts'
+import type { RanPage } from '../support/run-page.ts'
 
 test('docs/tutorial-own-application.md: every command prints what the page shows', {
   timeout: 900_000,
 }, async () => {
-  const root = await mkdtemp(join(tmpdir(), 'postern-packed-'))
-  onTestFinished(() => rm(root, { recursive: true, force: true }))
-  const packed = await pack(root)
-
-  const page = await runPage('docs/tutorial-own-application.md', {
-    ports: [3000, 8000, 9100],
-    env: { POSTERN_OPS__PORT: '9100' },
-    prepare: (directory) => copyFile(packed, join(directory, 'postern-0.1.0.tgz')),
-  })
+  const page = await runDocumentedPage('docs/tutorial-own-application.md')
   onTestFinished(() => page.close())
 
   expect(page.differences).toEqual([])
-  expect(page.count).toBeGreaterThan(20)
+  expect(page.count).toBeGreaterThanOrEqual(21)
   await expectBrowserLogin(page)
 })
 

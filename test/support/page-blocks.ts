@@ -12,16 +12,20 @@ export interface PageCommand {
  * `console not-run` commands for the reader alone, and `file=NAME` the text of a file.
  */
 export type PageBlock =
-  | { readonly kind: CommandKind; readonly commands: readonly PageCommand[] }
+  | {
+      readonly kind: CommandKind
+      readonly line: number
+      readonly commands: readonly PageCommand[]
+    }
   | { readonly kind: 'file'; readonly line: number; readonly name: string; readonly text: string }
 
 const kinds = ['eventually', 'running', 'not-run'] as const
 type CommandKind = 'commands' | (typeof kinds)[number]
 
 export function blocksOf(markdown: string): readonly PageBlock[] {
-  const fences = markdown.matchAll(/^( *)```(\w+)([^\n]*)\n([\s\S]*?)^\1```$/gm)
+  const fences = markdown.matchAll(/^( *)(`{3,})(\w+)([^\n]*)\n([\s\S]*?)^\1\2$/gm)
   return [...fences].flatMap((fence): readonly PageBlock[] => {
-    const [, indent = '', language, more = '', indented = ''] = fence
+    const [, indent = '', , language, more = '', indented = ''] = fence
     const line = markdown.slice(0, fence.index).split('\n').length + 1
     const text = indented.replaceAll(new RegExp(`^${indent}`, 'gm'), '')
     const words = more.trim().split(/ +/)
@@ -29,7 +33,7 @@ export function blocksOf(markdown: string): readonly PageBlock[] {
     if (name !== undefined) return [{ kind: 'file', line, name, text }]
     if (language !== 'console') return []
     const kind = kinds.find((each) => words.includes(each)) ?? 'commands'
-    return [{ kind, commands: commandsOf(text, line) }]
+    return [{ kind, line, commands: commandsOf(text, line) }]
   })
 }
 
@@ -50,11 +54,17 @@ function commandsOf(text: string, firstLine: number): readonly PageCommand[] {
   return commands
 }
 
+const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
+
 /** What differs from run to run, and what to compare in its place. */
 const varying: readonly (readonly [RegExp, string])[] = [
-  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'UUID'],
-  [/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| UTC)?/g, 'TIME'],
+  [uuid, 'UUID'],
+  [/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z| UTC)?/g, 'TIME'],
   [/\b\d{4}-\d\d-\d\d-[0-9a-f]{6}\b/g, 'KID'],
+  [/\b\d{4}-\d\d-\d\d\b/g, 'DATE'],
+  // SHA-256 or a coordinate of a public key, in base64url.
+  [/(?<![\w-])[\w-]{43}(?![\w-])/g, 'DIGEST'],
+  [/^[A-Za-z0-9]{16}$/gm, 'PASSWORD'],
   [/\b[a-z][\w.-]*-\d+-[0-9a-f]{6}\b/g, 'REPLICA'],
   [/\b[\d.]+ m?s ago\b/g, 'AGO'],
   [/ {2,}|\t/g, ' '],
@@ -80,6 +90,15 @@ export function isShown(
     .map((line) => (line === '…' ? '(?:.*\\n)*?' : `${line.split('…').map(escaped).join('.*')}\\n`))
     .join('')
   return new RegExp(`^${pattern}${start ? '' : '$'}`).test(comparable(actual))
+}
+
+/** Each UUID that the page shows, with the one that was printed in its place. */
+export function shownIds(actual: string, shown: string): readonly (readonly [string, string])[] {
+  const printed = actual.match(uuid) ?? []
+  return (shown.match(uuid) ?? []).flatMap((id, index) => {
+    const other = printed[index]
+    return other === undefined ? [] : [[id, other] as const]
+  })
 }
 
 function escaped(text: string): string {

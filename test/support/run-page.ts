@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { userEnvironment } from './packed-package.ts'
-import { blocksOf, isShown, type PageCommand } from './page-blocks.ts'
+import { blocksOf, isShown, type PageBlock, type PageCommand, shownIds } from './page-blocks.ts'
 import { until } from './until.ts'
 
 interface PageOptions {
@@ -19,6 +19,11 @@ interface PageOptions {
   readonly home?: string
   /** Puts there what the page says that the reader has. */
   readonly prepare?: (directory: string) => Promise<void>
+  /**
+   * A page with what the reader has before: its blocks under `# Before the page` are run first, those
+   * under `# Before NAME` when the page comes to the heading NAME.
+   */
+  readonly setup?: string
 }
 
 interface Difference {
@@ -52,7 +57,9 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
   const replaced = (text: string, pairs: readonly (readonly [string, string])[]) =>
     pairs.reduce((so, [from, to]) => so.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), to), text)
   const pairs = [...ports].map(([page, used]) => [String(page), String(used)] as const)
-  const asRun = (text: string) => replaced(text, pairs)
+  // Identifiers on the page, and those that commands printed in their place.
+  const ids: (readonly [string, string])[] = []
+  const asRun = (text: string) => replaced(text, [...pairs, ...ids])
   const asShown = (text: string) =>
     replaced(
       text,
@@ -71,9 +78,16 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
   })
   const differences: Difference[] = []
   let count = 0
-  const compare = ({ line, command, output }: PageCommand, printed: string, start = false) => {
+  const compare = (
+    { page, line, command, output }: PageCommand & { readonly page: string },
+    printed: string,
+    start = false,
+  ) => {
     count += 1
-    if (isShown(asShown(printed), output, { start })) return
+    if (isShown(asShown(printed), output, { start })) {
+      ids.push(...shownIds(asShown(printed), output))
+      return
+    }
     differences.push({
       where: `${page}:${line}`,
       command,
@@ -99,14 +113,15 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
     return printed()
   }
 
-  for (const block of blocksOf(readFileSync(page, 'utf8'))) {
+  for (const { page: from, block } of blocksToRun(page, options.setup)) {
     if (block.kind === 'not-run') continue
     if (block.kind === 'file') {
       const there = (await shell.run('pwd')).trim()
       await writeFile(join(there, block.name), asRun(block.text))
       continue
     }
-    for (const each of block.commands) {
+    for (const shown of block.commands) {
+      const each = { ...shown, page: from }
       const command = asRun(each.command)
       if (block.kind === 'running') compare(each, await keepRunning(each, command), true)
       else if (block.kind === 'eventually') compare(each, await repeat(each, command))
@@ -122,6 +137,47 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+interface Located {
+  readonly page: string
+  readonly block: PageBlock
+}
+
+/** The blocks of a page, each after what its setup has for the headings above it. */
+function blocksToRun(page: string, setup: string | undefined): readonly Located[] {
+  const blocks = (file: string) =>
+    blocksOf(readFileSync(file, 'utf8')).map((block) => ({ page: file, block }))
+  if (setup === undefined) return blocks(page)
+  const headings = headingsOf(page)
+  const lineOf = (title: string) => {
+    if (title === 'the page') return 0
+    const found = headings.find((heading) => heading.title === title)
+    if (found === undefined) throw new Error(`${setup}: ${page} has no heading "${title}"`)
+    return found.line
+  }
+  const above = headingsOf(setup).map(({ line, title }) => ({
+    line,
+    before: lineOf(title.replace('Before ', '')),
+  }))
+  const prepared = blocks(setup).map((each) => ({
+    each,
+    line: above.findLast(({ line }) => line < each.block.line)?.before ?? 0,
+  }))
+  // The sort is stable, and a heading has no block on its own line.
+  const inOrder = [...prepared, ...blocks(page).map((each) => ({ each, line: each.block.line }))]
+  return inOrder.toSorted((a, b) => a.line - b.line).map(({ each }) => each)
+}
+
+function headingsOf(page: string): readonly { readonly line: number; readonly title: string }[] {
+  let isFenced = false
+  return readFileSync(page, 'utf8')
+    .split('\n')
+    .flatMap((text, index) => {
+      if (/^ *```/.test(text)) isFenced = !isFenced
+      const title = isFenced ? undefined : /^#+ (.*)$/.exec(text)?.[1]
+      return title === undefined ? [] : [{ line: index + 1, title }]
+    })
 }
 
 function openShell(cwd: string, env: NodeJS.ProcessEnv) {

@@ -1,0 +1,127 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { pack } from './packed-package.ts'
+import { startPostgres } from './postgres-server.ts'
+import { startRedis } from './redis-server.ts'
+import { type RanPage, runPage } from './run-page.ts'
+
+/** A page whose commands `npm run docs:check` runs, and what its reader has. */
+interface DocumentedPage {
+  /** The fewest commands that it must have, so that none is lost unnoticed. */
+  readonly commands: number
+  /** Ports beside 3000, 8000 and 9100 that its commands listen on. */
+  readonly ports?: readonly number[]
+  readonly servers?: readonly ('redis' | 'postgres')[]
+  /** Programs that it uses and a machine may lack. */
+  readonly programs?: readonly string[]
+  /** Files and folders of the repository that the reader has in the directory. */
+  readonly files?: readonly string[]
+  /** The packed package lies there; without it, the command `postern` is installed. */
+  readonly packed?: true
+}
+
+/** Every page with commands to run. `test/pages` has what comes before the first of them. */
+export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
+  'README.md': { commands: 12, ports: [8001], files: ['policies', 'samples'] },
+  'docs/accounts.md': { commands: 25, ports: [8001, 9102], files: ['policies'] },
+  'docs/backup.md': {
+    commands: 18,
+    servers: ['redis', 'postgres'],
+    programs: ['pg_dump', 'psql', 'redis-cli'],
+  },
+  'docs/first-admin.md': { commands: 4, servers: ['postgres'] },
+  'docs/login-page.md': { commands: 2, files: ['policies'] },
+  'docs/policy-publishing.md': {
+    commands: 26,
+    ports: [8001, 9102],
+    servers: ['redis'],
+    programs: ['git'],
+    files: ['policies'],
+  },
+  'docs/roles.md': { commands: 14 },
+  'docs/service-accounts.md': { commands: 8 },
+  'docs/sessions.md': { commands: 11, files: ['policies'] },
+  'docs/cors.md': { commands: 11 },
+  'docs/gitops.md': { commands: 22, servers: ['redis'], programs: ['git'] },
+  'docs/http2.md': { commands: 4 },
+  'docs/machine-clients.md': { commands: 13 },
+  'docs/rotate-keys.md': { commands: 26, ports: [8443, 9102], programs: ['openssl'] },
+  'docs/tutorial-own-application.md': { commands: 21, packed: true },
+  'docs/tutorial-production.md': {
+    commands: 31,
+    ports: [8001, 9102],
+    servers: ['redis', 'postgres'],
+    packed: true,
+  },
+  'docs/unlock-user.md': { commands: 16 },
+}
+
+/** What this machine lacks for a page. */
+export function missingPrograms(page: string): readonly string[] {
+  const { programs = [] } = row(page)
+  return programs.filter((name) => spawnSync(name, ['--version']).error !== undefined)
+}
+
+/** Runs a page with what its row says. `close` of the result ends all that was started for it. */
+export async function runDocumentedPage(page: string): Promise<RanPage> {
+  const { ports = [], servers = [], files = [], packed } = row(page)
+  const closing: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const each of closing.toReversed()) await each()
+  }
+  const root = await mkdtemp(join(tmpdir(), 'postern-command-'))
+  closing.push(() => rm(root, { recursive: true, force: true }))
+  try {
+    const used: Record<number, number> = {}
+    if (servers.includes('redis')) {
+      const redis = await startRedis()
+      closing.push(() => redis.stop())
+      used[6379] = redis.port
+    }
+    if (servers.includes('postgres')) {
+      const postgres = await startPostgres()
+      closing.push(() => postgres.stop())
+      await postgres.query('CREATE DATABASE postern')
+      used[5432] = postgres.port
+    }
+    const archive = packed === undefined ? undefined : await pack(root)
+    const setup = join('test/pages', basename(page))
+    const ran = await runPage(page, {
+      ports: [3000, 8000, 9100, ...ports],
+      servers: used,
+      env: {
+        // The pages that name the ops port of a gateway start several, and set it themselves.
+        ...(page === 'docs/tutorial-production.md' ? {} : { POSTERN_OPS__PORT: '9100' }),
+        ...(packed === undefined ? { PATH: `${command(root)}:${process.env['PATH']}` } : {}),
+      },
+      ...(existsSync(setup) ? { setup } : {}),
+      async prepare(directory) {
+        if (archive !== undefined) await copyFile(archive, join(directory, 'postern-0.1.0.tgz'))
+        for (const name of files) {
+          await cp(resolve(name), join(directory, name), { recursive: true })
+        }
+      },
+    })
+    closing.push(() => ran.close())
+    return { ...ran, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function row(page: string): DocumentedPage {
+  const found = documentedPages[page]
+  if (found === undefined) throw new Error(`${page} is not among the documented pages`)
+  return found
+}
+
+/** A directory with the command `postern`, run from source. */
+function command(root: string): string {
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${resolve('src/main.ts')}' "$@"\n`
+  writeFileSync(join(root, 'postern'), script, { mode: 0o755 })
+  return root
+}

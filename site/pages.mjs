@@ -158,7 +158,9 @@ export function stagePages() {
       const from = relative(dirname(place), placeOf(file))
       return `${from.startsWith('.') ? from : `./${from}`}${anchor === undefined ? '' : `#${anchor}`}`
     })
-    writeFileSync(to, rewritten)
+    // Diagrams use the place of the outline beside the text.
+    const hasDiagram = /^```mermaid$/m.test(text)
+    writeFileSync(to, hasDiagram ? `---\naside: false\n---\n\n${rewritten}` : rewritten)
   }
 
   if (dead.length > 0) throw new Error(`dead links:\n${dead.join('\n')}`)

@@ -14,6 +14,21 @@ function sidebarOf({ text, items, groups }) {
   return { text, items: [...items, ...subgroups, ...more], collapsed: false }
 }
 
+const references = sections
+  .filter(({ text }) => text === 'Reference')
+  .flatMap(({ items, groups }) => [...items, ...groups.flatMap((group) => group.items)])
+  .map(({ link }) => link.replace(/^\/|[#.].*$/g, ''))
+
+/**
+ * Those who search want to do something more often than to look something up: a reference repeats every
+ * word many times, and would be first. The browser gets the text of this function, so it is made of text.
+ */
+const boostDocument = new Function(
+  'id',
+  `if (/(?:^|\\/)(?:${references.join('|')})\\.html/.test(id)) return 0.3
+  return /(?:^|\\/)(?:decisions\\/|changelog\\.|helm\\/)/.test(id) ? 0.2 : 1`,
+)
+
 export default defineConfig({
   title: 'Postern',
   description:
@@ -52,7 +67,7 @@ export default defineConfig({
     nav: sections.map(({ text }) => ({ text, link: `/contents#${slug(text)}` })),
     sidebar: sections.map(sidebarOf),
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { searchOptions: { boostDocument } } } },
     externalLinkIcon: true,
   },
 })

@@ -196,6 +196,24 @@ describe('in a browser', () => {
     await context.close()
   })
 
+  test.for([
+    ['unlock user', 'unlock-user.html'],
+    ['cors', 'cors.html'],
+    ['captcha', 'own-login-page.html'],
+    ['revoke token', 'service-accounts.html'],
+  ])('search for "%s" shows a guide before references', async ([words, guide], { skip }) => {
+    skip(missing !== undefined, missing)
+    const { context, wrong } = await watched(1280, 'light')
+    const page = await context.newPage()
+    await page.goto(address, { waitUntil: 'networkidle' })
+    await page.keyboard.press('Control+k')
+    await page.locator('#localsearch-input').fill(words)
+    const first = page.locator('.VPLocalSearchBox .result').first()
+    await expect.poll(() => first.getAttribute('href')).toContain(guide)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
   test('diagrams are drawn, and drawn again in dark colors', async ({ skip }) => {
     skip(missing !== undefined, missing)
     const { context, wrong } = await watched(1280, 'light')
@@ -203,6 +221,13 @@ describe('in a browser', () => {
     await page.goto(`${address}architecture.html`)
     const blocks = readFileSync('docs/architecture.md', 'utf8').split('```mermaid').length - 1
     await expect.poll(() => page.locator('.diagram svg').count()).toBe(blocks)
+    const scrolling = () =>
+      page
+        .locator('.diagram')
+        .evaluateAll((all) =>
+          all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.scrollWidth),
+        )
+    expect(await scrolling()).toEqual([])
     const first = await page.locator('.diagram').first().innerHTML()
     expect(first).toContain('receive, identify, authorize, forward')
     await page.locator('.VPSwitchAppearance').first().click()

@@ -41,6 +41,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     programs: ['git'],
     files: ['policies'],
   },
+  'docs/migrate.md': { commands: 14, servers: ['postgres'], programs: ['psql'] },
   'docs/roles.md': { commands: 14 },
   'docs/service-accounts.md': { commands: 8 },
   'docs/sessions.md': { commands: 11, files: ['policies'] },

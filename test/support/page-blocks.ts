@@ -64,7 +64,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\d\b/g, 'DATE'],
   // SHA-256 or a coordinate of a public key, in base64url.
   [/(?<![\w-])[\w-]{43}(?![\w-])/g, 'DIGEST'],
-  [/^[A-Za-z0-9]{16}$/gm, 'PASSWORD'],
+  [/(?<=^(?:\w+ )?)[A-Za-z0-9]{16}$/gm, 'PASSWORD'],
   [/\b[a-z][\w.-]*-\d+-[0-9a-f]{6}\b/g, 'REPLICA'],
   [/\b[\d.]+ m?s ago\b/g, 'AGO'],
   [/ {2,}|\t/g, ' '],

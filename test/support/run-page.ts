@@ -4,7 +4,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { userEnvironment } from './packed-package.ts'
 import { blocksOf, isShown, type PageBlock, type PageCommand, shownIds } from './page-blocks.ts'
 import { until } from './until.ts'
@@ -24,6 +24,8 @@ interface PageOptions {
    * under `# Before NAME` when the page comes to the heading NAME.
    */
   readonly setup?: string
+  /** The root of another system, in which the shell runs: the page begins in its `/root`. */
+  readonly chroot?: string
 }
 
 interface Difference {
@@ -49,8 +51,13 @@ const end = 'postern-docs-check'
 
 /** Runs the commands of a page in one shell, in a fresh directory, and compares what they print. */
 export async function runPage(page: string, options: PageOptions): Promise<RanPage> {
-  const { env = {}, home = '/home/ada', prepare } = options
-  const directory = realpathSync(await mkdtemp(join(tmpdir(), 'postern-page-')))
+  const { env = {}, home = '/home/ada', chroot = '', prepare } = options
+  const directory =
+    chroot === ''
+      ? realpathSync(await mkdtemp(join(tmpdir(), 'postern-page-')))
+      : join(chroot, 'root')
+  // As the shell sees it.
+  const own = directory.slice(chroot.length)
   const servers = Object.entries(options.servers ?? {})
   const ports = new Map(servers.map(([port, used]) => [Number(port), used]))
   for (const port of options.ports) ports.set(port, await freePort())
@@ -69,11 +76,11 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
   await prepare?.(directory)
   // A terminal shows no progress of short transfers.
   await writeFile(join(directory, '.curlrc'), 'silent\nshow-error\n')
-  const shell = openShell(directory, {
+  const shell = openShell(directory, chroot, {
     ...userEnvironment(),
     // As npm is for a user whose settings have no surprises.
     ...{ npm_config_loglevel: 'error', npm_config_audit: 'false', npm_config_fund: 'false' },
-    ...{ npm_config_prefer_offline: 'true', CURL_HOME: directory },
+    ...{ npm_config_prefer_offline: 'true', CURL_HOME: own },
     ...Object.fromEntries(Object.entries(env).map(([name, value]) => [name, asRun(value)])),
   })
   const differences: Difference[] = []
@@ -105,9 +112,10 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
     return printed
   }
   const keepRunning = async ({ output }: PageCommand, command: string) => {
-    const log = join(directory, `.running-${count}`)
-    const printed = () => (existsSync(log) ? readFileSync(log, 'utf8') : '')
-    await shell.run(`{ { ${command}\n}; echo ${end}; } > ${log} 2>&1 &`)
+    const log = `.running-${count}`
+    const file = join(directory, log)
+    const printed = () => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+    await shell.run(`{ { ${command}\n}; echo ${end}; } > ${join(own, log)} 2>&1 &`)
     const isOver = () => printed().includes(end)
     await until(() => isShown(asShown(printed()), output, { start: true }) || isOver())
     return printed()
@@ -117,7 +125,7 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
     if (block.kind === 'not-run') continue
     if (block.kind === 'file') {
       const there = (await shell.run('pwd')).trim()
-      await writeFile(join(there, block.name), asRun(block.text))
+      await writeFile(join(chroot, resolve(there, block.name)), asRun(block.text))
       continue
     }
     for (const shown of block.commands) {
@@ -134,7 +142,7 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
     port: (documented) => ports.get(documented) ?? documented,
     async close() {
       await shell.close()
-      await rm(directory, { recursive: true, force: true })
+      if (chroot === '') await rm(directory, { recursive: true, force: true })
     },
   }
 }
@@ -180,13 +188,15 @@ function headingsOf(page: string): readonly { readonly line: number; readonly ti
     })
 }
 
-function openShell(cwd: string, env: NodeJS.ProcessEnv) {
+function openShell(cwd: string, chroot: string, env: NodeJS.ProcessEnv) {
+  const plain = ['bash', '--noprofile', '--norc']
+  const [program = '', ...args] = chroot === '' ? plain : ['chroot', chroot, ...plain]
   // A group of its own: npx passes no signal on to what it runs.
-  const bash = spawn('bash', ['--noprofile', '--norc'], { cwd, env, detached: true })
+  const bash = spawn(program, args, { cwd, env, detached: true })
   const ended = once(bash, 'exit')
   let output = ''
   bash.stdout.on('data', (chunk) => (output += chunk))
-  bash.stdin.write('exec 2>&1\n')
+  bash.stdin.write(chroot === '' ? 'exec 2>&1\n' : 'exec 2>&1; cd /root\n')
 
   return {
     /** What this command prints on stdout and stderr. */

@@ -201,18 +201,21 @@ describe('in a browser', () => {
     ['cors', 'cors.html'],
     ['captcha', 'own-login-page.html'],
     ['revoke token', 'service-accounts.html'],
-  ])('search for "%s" shows a guide before references', async ([words, guide], { skip }) => {
-    skip(missing !== undefined, missing)
-    const { context, wrong } = await watched(1280, 'light')
-    const page = await context.newPage()
-    await page.goto(address, { waitUntil: 'networkidle' })
-    await page.keyboard.press('Control+k')
-    await page.locator('#localsearch-input').fill(words)
-    const first = page.locator('.VPLocalSearchBox .result').first()
-    await expect.poll(() => first.getAttribute('href')).toContain(guide)
-    expect(wrong).toEqual([])
-    await context.close()
-  })
+  ] as const)(
+    'search for "%s" shows a guide before references',
+    async ([words, guide], { skip }) => {
+      skip(missing !== undefined, missing)
+      const { context, wrong } = await watched(1280, 'light')
+      const page = await context.newPage()
+      await page.goto(address, { waitUntil: 'networkidle' })
+      await page.keyboard.press('Control+k')
+      await page.locator('#localsearch-input').fill(words)
+      const first = page.locator('.VPLocalSearchBox .result').first()
+      await expect.poll(() => first.getAttribute('href')).toContain(guide)
+      expect(wrong).toEqual([])
+      await context.close()
+    },
+  )
 
   test('diagrams are drawn, and drawn again in dark colors', async ({ skip }) => {
     skip(missing !== undefined, missing)

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:http2'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { metricOf, watchMemory } from '../test/support/gateway-metrics.ts'
 import { startGatewayProcess } from '../test/support/gateway-process.ts'
@@ -27,6 +30,9 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '8' },
     /** The bar: MiB over what it takes at rest. */
     most: { type: 'string', default: '64' },
+    /** Over HTTP/2, and then with this many streams that are open and idle. */
+    http2: { type: 'boolean', default: false },
+    idle: { type: 'string', default: '10000' },
   },
 })
 const MIB = 1_048_576
@@ -34,6 +40,9 @@ const bytes = Number(values.mib) * MIB
 const parallel = Number(values.parallel)
 const bytesPerSecond = Number(values.rate) * MIB
 const mostMib = Number(values.most)
+const { http2 } = values
+const idle = http2 ? Number(values.idle) : 0
+const streamsPerConnection = 100
 
 const toMib = (amount: number) => Math.round((amount / MIB) * 10) / 10
 
@@ -60,7 +69,7 @@ function createProgress(what: string) {
 const directory = await mkdtemp(join(tmpdir(), 'postern-soak-'))
 const upstream = await startStreamUpstream()
 const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), {
-  application: { host: '127.0.0.1', port: 0, dataDirectory: join(directory, 'data') },
+  application: { host: '127.0.0.1', port: 0, dataDirectory: join(directory, 'data'), h2c: http2 },
   ops: { port: 0 },
   jwt: { secret: testSecret },
   // None: the embedded one has half a gigabyte of its own, in which growth would not be seen.
@@ -68,7 +77,14 @@ const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), {
   policy: { directory: join(process.cwd(), 'policies') },
   // How fast this machine is, is not the question: a peer that has no turn is slow, not gone.
   limits: { bodyBytes: bytes, requestTimeoutMs: 86_400_000, stallTimeoutMs: 600_000 },
-  upstreams: { backend: { targets: [upstream.origin], bodyTimeoutMs: 600_000 } },
+  overload: { inFlight: 5000 + idle },
+  upstreams: {
+    backend: {
+      targets: [upstream.origin],
+      bodyTimeoutMs: 600_000,
+      ...(http2 && { connections: 1000 + idle, maxShare: 100 }),
+    },
+  },
   routes: [{ path: '/', upstream: 'backend' }],
 })
 
@@ -88,7 +104,12 @@ type Stream = (options: StreamOptions) => Promise<Streamed>
 /** Streams once, so that what the runtime keeps for it from then on is not counted as growth. */
 async function firstRound(stream: Stream): Promise<number> {
   const atRest = await metricOf(gateway.opsPort, 'process_resident_memory_bytes')
-  const options = { port: gateway.publicPort, bytes: Math.min(bytes, 8 * MIB), bytesPerSecond }
+  const options = {
+    port: gateway.publicPort,
+    bytes: Math.min(bytes, 8 * MIB),
+    bytesPerSecond,
+    http2,
+  }
   await Promise.all(Array.from({ length: parallel }, (_, at) => stream({ ...options, stream: at })))
   return toMib((await metricOf(gateway.opsPort, 'process_resident_memory_bytes')) - atRest)
 }
@@ -99,7 +120,13 @@ async function run(what: string, stream: Stream) {
   const memory = watchMemory(gateway.opsPort)
   const progress = createProgress(what)
   const start = performance.now()
-  const options = { port: gateway.publicPort, bytes, bytesPerSecond, onProgress: progress.add }
+  const options = {
+    port: gateway.publicPort,
+    bytes,
+    bytesPerSecond,
+    http2,
+    onProgress: progress.add,
+  }
   const ends = await Promise.allSettled(
     Array.from({ length: parallel }, (_, at) => stream({ ...options, stream: at })),
   )
@@ -121,6 +148,29 @@ async function run(what: string, stream: Stream) {
   }
 }
 
+/** Streams of events on which nothing happens, and an ordinary request beside them. */
+async function runIdle() {
+  const atRest = await metricOf(gateway.opsPort, 'process_resident_memory_bytes')
+  const authorization = `Bearer ${tokenOf('admin')}`
+  const sessions = Array.from({ length: Math.ceil(idle / streamsPerConnection) }, () =>
+    connect(`http://127.0.0.1:${gateway.publicPort}`),
+  )
+  let open = 0
+  for (const session of sessions) {
+    const streams = Array.from({ length: Math.min(streamsPerConnection, idle - open) }, () =>
+      session.request({ ':path': '/events', authorization }),
+    )
+    const heads = await Promise.all(streams.map((stream) => once(stream, 'response')))
+    open += heads.filter(([head]) => head[':status'] === 200).length
+  }
+  const mib = toMib((await metricOf(gateway.opsPort, 'process_resident_memory_bytes')) - atRest)
+  const headers = { Authorization: authorization }
+  const { status } = await fetch(`http://127.0.0.1:${gateway.publicPort}/`, { headers })
+  for (const session of sessions) session.destroy()
+  while ((await metricOf(gateway.opsPort, 'postern_open_requests')) > 0) await pause(100)
+  return { connections: sessions.length, open, extraMib: mib, status }
+}
+
 function isEqual({ sent, received }: Streamed): boolean {
   return received.bytes === bytes && sent.bytes === bytes && sent.sha256 === received.sha256
 }
@@ -129,7 +179,10 @@ try {
   await warmUp()
   const down = await run('down', (options) => download(upstream, options))
   const up = await run('up', upload)
-  const passed = [down, up].every(({ equal, extraMib }) => equal && extraMib <= mostMib)
+  const idleStreams = http2 ? await runIdle() : undefined
+  const passed =
+    [down, up].every(({ equal, extraMib }) => equal && extraMib <= mostMib) &&
+    (idleStreams === undefined || (idleStreams.open === idle && idleStreams.status === 200))
   const load = Math.round((loadavg()[0] ?? 0) * 10) / 10
   console.log(
     JSON.stringify({
@@ -139,8 +192,10 @@ try {
       rateMib: bytesPerSecond / MIB,
       cpus: availableParallelism(),
       load,
+      http2,
       down,
       up,
+      ...(idleStreams !== undefined && { idleStreams }),
       passed,
     }),
   )

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -26,6 +27,8 @@ export interface StreamOptions {
   /** The most that the receiver takes in a second; a content is made as fast as it is taken. */
   readonly bytesPerSecond: number
   readonly onProgress?: (bytes: number) => void
+  /** Speaks HTTP/2, each stream on a connection of its own. */
+  readonly http2?: boolean
 }
 
 const blockBytes = 65_536
@@ -57,7 +60,7 @@ function content(stream: number, bytes: number): { body: Readable; told: () => T
 
 /** Reads to the end, no faster than told: what is not read must wait at the sender. */
 async function readSlowly(
-  message: IncomingMessage,
+  message: Readable,
   { bytesPerSecond, onProgress }: Pick<StreamOptions, 'bytesPerSecond' | 'onProgress'>,
 ): Promise<Told> {
   const hash = createHash('sha256')
@@ -82,7 +85,8 @@ export interface StreamUpstream {
 
 /**
  * An upstream that makes downloads (`/download/<stream>/<bytes>`, every second one in chunks) and
- * takes uploads in (`/upload/<bytes per second>`), answering those with what it got.
+ * takes uploads in (`/upload/<bytes per second>`), answering those with what it got. `/events` begins
+ * an answer that never ends.
  */
 export async function startStreamUpstream(): Promise<StreamUpstream> {
   const downloads = new Map<number, () => Told>()
@@ -99,6 +103,8 @@ export async function startStreamUpstream(): Promise<StreamUpstream> {
       // An upload that is cut short is for its sender to tell of.
       const told = readSlowly(message, { bytesPerSecond: Number(first) }).catch(() => undefined)
       reply.end(JSON.stringify((await told) ?? {}))
+    } else if (kind === 'events') {
+      reply.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders()
     } else reply.end('ok')
   })
   server.requestTimeout = 0
@@ -124,9 +130,12 @@ const headers = { Authorization: `Bearer ${tokenOf('admin')}` }
 async function answerOf(
   options: StreamOptions & { readonly path: string; readonly method: string },
   body?: Readable,
-): Promise<IncomingMessage> {
+): Promise<Readable> {
   const { port, path, method, stream, bytes } = options
   const sized = body !== undefined && stream % 2 === 0 ? { 'Content-Length': bytes } : {}
+  if (options.http2 === true) {
+    return answerOverHttp2(port, { ':path': path, ':method': method, ...headers, ...sized }, body)
+  }
   const sending = request({
     host: '127.0.0.1',
     port,
@@ -142,6 +151,23 @@ async function answerOf(
   const [answer] = (await once(sending, 'response')) as [IncomingMessage]
   if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode}`)
   return answer
+}
+
+async function answerOverHttp2(
+  port: number,
+  fields: Readonly<Record<string, string | number>>,
+  body: Readable | undefined,
+): Promise<Readable> {
+  const session = connectHttp2(`http://127.0.0.1:${port}`)
+  const sending = session.request(fields, { endStream: body === undefined })
+  // An error after the answer has begun is that of the answer.
+  session.on('error', () => {})
+  sending.on('error', () => {})
+  sending.on('close', () => session.close())
+  body?.pipe(sending)
+  const [head] = await once(sending, 'response')
+  if (head[':status'] !== 200) throw new Error(`${fields[':path']}: ${head[':status']}`)
+  return sending
 }
 
 /** A download that the client reads slowly. */

@@ -180,7 +180,7 @@ function upload(
   if (body === undefined) return undefined
   const length = headers.chunked ? undefined : Number(headers.contentLength)
   // Over HTTP/1.1 a body comes before its response, whatever its type.
-  const isCall = httpVersion === '2.0' && isStreamingType(headers.contentType)
+  const isCall = httpVersion === '2' && isStreamingType(headers.contentType)
   if (!headers.expectsContinue) return requestBody(body, limits, { length, isCall })
   // RFC 9110 10.1.1: the client sends its body only after the request is accepted and has a connection.
   const invite = () => {

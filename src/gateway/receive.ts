@@ -66,11 +66,11 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
 }
 
 function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
-  if (httpVersion !== '1.1' && httpVersion !== '2.0' && httpVersion !== '1.0') {
+  if (httpVersion !== '1.1' && httpVersion !== '2' && httpVersion !== '1.0') {
     throw new Refusal('bad-request', { reason: 'unsupported HTTP version' })
   }
   if (isRefusedMethod(method)) throw new Refusal('method-not-allowed')
-  if (httpVersion === '2.0' && !knownMethods.has(method)) {
+  if (httpVersion === '2' && !knownMethods.has(method)) {
     throw new Refusal('bad-request', { reason: 'unknown method' })
   }
 }

@@ -205,7 +205,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   const enqueue = createRequestQueue(handle)
   server.on('request', (request: IncomingRequest, reply: Reply) => {
     // Streams do not wait for each other.
-    if (request.httpVersion === '2.0') void handle(request, reply)
+    if (request.httpVersion === '2') void handle(request, reply)
     else enqueue(request, reply)
   })
   server.on('checkContinue', enqueue)

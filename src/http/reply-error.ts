@@ -113,7 +113,7 @@ const unsafe: ReadonlySet<number> = new Set([400, 408, 413, 414, 417])
  */
 function isSafeToReuse(request: IncomingRequest, { status, isBare }: Envelope): boolean {
   // Only the stream ends.
-  if (request.httpVersion === '2.0') return true
+  if (request.httpVersion === '2') return true
   if (!isBare && unsafe.has(status)) return false
   if (request.complete || !('headers' in request)) return true
   const length = request.headers['content-length']

@@ -26,7 +26,7 @@ const reasonOf = (bytes: Buffer): string => {
 const call: Arrival = {
   method: 'POST',
   target: '/envoy.service.auth.v3.Authorization/Check',
-  httpVersion: '2.0',
+  httpVersion: '2',
   rawHeaders: ['x-user-id', 'of the call, not of the client'],
   remoteAddress: '10.0.0.1',
   encrypted: false,

@@ -139,7 +139,7 @@ describe('a public port with a certificate', () => {
     socket.destroy()
   })
 
-  test('offers HTTP/1.1 only, and nothing older than TLS 1.2', async () => {
+  test('offers HTTP/2 and HTTP/1.1, and nothing older than TLS 1.2', async () => {
     const { postern } = await startWithTls()
     const over = (options: object) =>
       new Promise<string>((resolve) => {
@@ -154,7 +154,8 @@ describe('a public port with a certificate', () => {
 
     expect(await over({ ALPNProtocols: ['http/1.1'] })).toBe('TLSv1.3 http/1.1')
     expect(await over({ maxVersion: 'TLSv1.2' })).toBe('TLSv1.2 false')
-    expect(await over({ ALPNProtocols: ['h2'] })).toMatch(/ALERT_NO_APPLICATION_PROTOCOL/)
+    expect(await over({ ALPNProtocols: ['h2'] })).toBe('TLSv1.3 h2')
+    expect(await over({ ALPNProtocols: ['h3'] })).toMatch(/ALERT_NO_APPLICATION_PROTOCOL/)
     expect(await over({ ...old, maxVersion: 'TLSv1.1' })).toMatch(/PROTOCOL_VERSION/)
   })
 

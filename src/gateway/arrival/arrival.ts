@@ -6,6 +6,7 @@ import type { Notes } from './notes.ts'
 export interface Arrival {
   readonly method: string
   readonly target: string
+  /** `2` only for a stream of HTTP/2: a request line that says `HTTP/2.0` has the version `2.0`. */
   readonly httpVersion: string
   readonly rawHeaders: readonly string[]
   readonly remoteAddress: string

@@ -21,7 +21,7 @@ export interface PlainIncomingRequest {
 export interface StreamIncomingRequest {
   readonly method: string
   readonly url: string
-  readonly httpVersion: '2.0'
+  readonly httpVersion: '2'
   readonly rawHeaders: readonly string[]
   readonly socket: Socket
   readonly complete: boolean

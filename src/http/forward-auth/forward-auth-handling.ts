@@ -48,6 +48,6 @@ export function createForwardAuthHandling(parts: ForwardAuthParts): Handling {
 
 /** Not gRPC-Web, which browsers use. */
 function isGrpc(arrival: Arrival): boolean {
-  if (arrival.httpVersion !== '2.0') return false
+  if (arrival.httpVersion !== '2') return false
   return grpcTypeOf(arrival)?.startsWith('application/grpc-web') === false
 }

@@ -33,7 +33,7 @@ export function createPublicErrorReplies(find: FindErrorResponse): ReplyError {
       ...(envelope.isBare || requestId === undefined ? [] : ['x-request-id', requestId]),
       'cache-control',
       'no-store',
-      ...(request.httpVersion === '2.0' ? [] : ['content-length', '0']),
+      ...(request.httpVersion === '2' ? [] : ['content-length', '0']),
       ...message.headers,
       ...extra,
     ])

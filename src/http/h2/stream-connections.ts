@@ -209,7 +209,7 @@ function toRequest(
   return {
     method,
     url: path,
-    httpVersion: '2.0',
+    httpVersion: '2',
     rawHeaders,
     socket,
     body,

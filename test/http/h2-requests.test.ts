@@ -169,6 +169,23 @@ test('a body that differs from its length resets the stream and aborts the upstr
   await until(() => postern.logText().includes('"reason":"malformed"'))
 })
 
+test('a body that ends too early on its way to the upstream aborts the request there', async () => {
+  const postern = await startPlain()
+  const client = await connectFrames(postern.publicPort)
+  const fields = requestFields('POST /api/x', [bearer(), ['content-length', '200000']])
+  client.send(headers(1, fields, { body: true }))
+  for (let sent = 0; sent < 6; sent++) client.send(data(1, Buffer.alloc(16_000), false))
+  await until(() => postern.upstream.bytes() > 16_000)
+  client.send(data(1, 'end', true))
+
+  expect((await client.next(FrameType.rstStream, 1)).payload.readUInt32BE(0)).toBe(
+    ErrorCode.protocolError,
+  )
+  await until(() => postern.upstream.connections() === 0)
+  expect(postern.upstream.requests).toEqual([])
+  await until(() => postern.logText().includes('"outcome":"cut-by-client"'))
+})
+
 test('a header block that never ends times out, and a body too', async () => {
   const postern = await startPlain({ limits: { headersTimeoutMs: 500, requestTimeoutMs: 700 } })
   const unfinished = await connectFrames(postern.publicPort)

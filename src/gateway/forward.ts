@@ -130,7 +130,7 @@ function outgoingRequest(
   authorized: Authorized,
   reply: Reply,
   { upstreamHeaders, bodies }: ForwardParts,
-  { host, keepAlive }: Upstream,
+  { host, keepAlive, settings: { protocol = 'http1' } }: Upstream,
 ): OutgoingRequest {
   const { received } = authorized
   const { call, sentPath, headers, origin, arrival } = received
@@ -139,6 +139,7 @@ function outgoingRequest(
     : queryWithoutToken(received.query)
   const length = headers.contentLength === undefined ? 0 : Number(headers.contentLength)
   const hasBody = headers.chunked || length > 0
+  const speaksHttp2 = protocol !== 'http1'
 
   const shape = shapeOf(received)
   const limits =
@@ -150,7 +151,7 @@ function outgoingRequest(
     path: query === '' ? sentPath : `${sentPath}?${query}`,
     host: host === 'target' ? undefined : host === 'client' ? origin.host : host,
     headers: upstreamHeaders(authorized),
-    upload: hasBody ? upload(received, reply, limits) : undefined,
+    upload: hasBody ? upload(received, reply, limits, speaksHttp2) : undefined,
     upgrade: arrival.upgrade?.protocol,
     closes: !keepAlive || (hasBody && !readsBody.has(call.method)),
     timeouts: shape?.timeouts,
@@ -176,11 +177,14 @@ function upload(
   { arrival: { body, httpVersion }, headers }: Received,
   reply: Reply,
   limits: BodyLimits,
+  speaksHttp2: boolean,
 ): RequestBody | undefined {
   if (body === undefined) return undefined
   const length = headers.chunked ? undefined : Number(headers.contentLength)
-  // Over HTTP/1.1 a body comes before its response, whatever its type.
-  const isCall = httpVersion === '2' && isStreamingType(headers.contentType)
+  // Over HTTP/1.1 a body comes before its response, whatever its type. Elsewhere the type would be a way
+  // around the timeouts of bodies.
+  const isCall = httpVersion === '2' && speaksHttp2 && isStreamingType(headers.contentType)
+  if (isCall) body.lasts = true
   if (!headers.expectsContinue) return requestBody(body, limits, { length, isCall })
   // RFC 9110 10.1.1: the client sends its body only after the request is accepted and has a connection.
   const invite = () => {

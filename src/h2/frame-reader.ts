@@ -1,5 +1,5 @@
 import { ConnectionError, ErrorCode } from './error-codes.ts'
-import { type Frame, frameHeaderBytes, maxFrameBytes } from './frames.ts'
+import { type Frame, FrameType, frameHeaderBytes, maxFrameBytes } from './frames.ts'
 
 const none = Buffer.alloc(0)
 
@@ -26,6 +26,11 @@ export class FrameReader {
   /** Whether a part of a frame has arrived. */
   get isInsideFrame(): boolean {
     return this.#headerBytes > 0
+  }
+
+  /** Whether that is a part of a body, which may come slowly. */
+  get isInsideData(): boolean {
+    return this.#payload !== undefined && this.#header[3] === FrameType.data
   }
 
   /** `undefined` until another frame is complete. Throws for one that is too long. */

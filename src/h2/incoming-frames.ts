@@ -77,7 +77,8 @@ export class IncomingFrames {
   /** In a fast upload, every chunk ends inside of a frame, but each time in another one. */
   #noteTime(hasFrames: boolean): void {
     const isInsideBlock = this.#block !== undefined
-    if (this.#prefaceLeft === 0 && !isInsideBlock && !this.#reader.isInsideFrame) {
+    const isInsideFrame = this.#reader.isInsideFrame && !this.#reader.isInsideData
+    if (this.#prefaceLeft === 0 && !isInsideBlock && !isInsideFrame) {
       this.unfinishedSince = undefined
     } else if (hasFrames && !isInsideBlock) this.unfinishedSince = performance.now()
     else this.unfinishedSince ??= performance.now()

@@ -596,18 +596,17 @@ test('a connection that breaks closes every stream once', () => {
 test('only what does not move on is unfinished', () => {
   const peer = server()
   expect(peer.session.unfinishedSince).toBeUndefined()
+  // A part of a body may come slowly: its own timeout and minimum rate apply.
   const upload = Buffer.concat([headers(1, post, endHeaders), data(1, 'a'.repeat(100))])
   peer.send(upload.subarray(0, -50))
+  expect(peer.session.unfinishedSince).toBeUndefined()
+  // Nobody needs long for the header of a frame.
+  peer.send(upload.subarray(-50), data(1, 'b').subarray(0, 5))
   const first = peer.session.unfinishedSince as number
   expect(first).toBeTypeOf('number')
   while (performance.now() === first);
-  // Another frame begins where this one ends.
-  peer.send(upload.subarray(-50), data(1, 'b').subarray(0, 5))
-  const second = peer.session.unfinishedSince as number
-  expect(second).toBeGreaterThan(first)
-  while (performance.now() === second);
   peer.send(data(1, 'b').subarray(5, 8))
-  expect(peer.session.unfinishedSince).toBe(second)
+  expect(peer.session.unfinishedSince).toBe(first)
   peer.send(data(1, 'b').subarray(8))
   expect(peer.session.unfinishedSince).toBeUndefined()
   // A header block is unfinished until its last frame.

@@ -11,8 +11,10 @@ import {
 } from '../support/ext-authz.ts'
 import { askAbout, asked, expectedStatuses } from '../support/forward-auth.ts'
 import { dev, logIn } from '../support/log-in.ts'
+import { ok } from '../support/recording-upstream.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
 
 const editor = {
   'x-user-id': '42',
@@ -38,6 +40,24 @@ describe('a check of Envoy over gRPC', () => {
     })
     expect(answer.ok_response?.headers_to_remove).toEqual(['x-postern-assertion', 'authorization'])
     expect(postern.logText()).toMatch(/"contract":"envoy".*"status":200.*"outcome":"passed"/)
+  })
+
+  test('is denied while the gateway sheds requests, so that no proxy forwards', async () => {
+    const postern = await startPostern({ config: { ...asked(), overload: { inFlight: 1 } } })
+    let answer: (() => void) | undefined
+    postern.upstream.answerWith((socket) => {
+      answer = () => socket.end(ok)
+    })
+    const holding = postern.call('GET /api/v1/public/a', { as: 'editor' })
+    await until(() => answer !== undefined)
+
+    const shed = await grpcClient(postern).check(
+      checkOfLine('GET /api/v1/public/a', { as: 'editor' }),
+    )
+    expect(shed.ok_response).toBeUndefined()
+    expect(shed.denied_response?.status.code).toBe(503)
+    answer?.()
+    await holding
   })
 
   test('gets the same answer as over HTTP, in status, body, headers and log', async () => {

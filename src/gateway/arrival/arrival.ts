@@ -25,6 +25,8 @@ export type Body = Readable & {
   readonly complete: boolean
   /** Why it will never be complete, unless the client has left. */
   readonly failure?: Refusal
+  /** Set for a gRPC call that is forwarded over HTTP/2: its body lasts as long as the call. */
+  lasts?: boolean
 }
 
 /** The protocol that the client asks for, and the bytes of it that it has already sent. */

@@ -24,6 +24,8 @@ export interface ClientConnection {
   readonly idleSince: number
   /** A request begins. */
   began(): void
+  /** Whether its address may have one more request: a connection of HTTP/2 has many. */
+  mayBegin(): boolean
   /** The response has been sent. */
   ended(): void
 }
@@ -50,9 +52,13 @@ class Group {
   readonly idle = new IdleList<Connection>()
   open = 0
   active = 0
+  /** Requests in progress, and how many there may be. */
+  requests = 0
+  readonly maxRequests: number
 
-  constructor(key: string) {
+  constructor(key: string, maxRequests = Number.POSITIVE_INFINITY) {
     this.key = key
+    this.maxRequests = maxRequests
   }
 }
 
@@ -75,18 +81,28 @@ class Connection implements ClientConnection {
     }
   }
 
+  mayBegin(): boolean {
+    return this.#memberships.every(({ group }) => group.requests < group.maxRequests)
+  }
+
   began(): void {
-    if (this.#requests++ > 0 || this.#closed) return
+    const isFirst = this.#requests++ === 0
+    if (this.#closed) return
     for (const { group, node } of this.#memberships) {
+      group.requests++
+      if (!isFirst) continue
       group.active++
       group.idle.remove(node)
     }
   }
 
   ended(): void {
-    if (--this.#requests > 0 || this.#closed) return
-    this.idleSince = performance.now()
+    const wasLast = --this.#requests === 0
+    if (this.#closed) return
+    if (wasLast) this.idleSince = performance.now()
     for (const { group, node } of this.#memberships) {
+      group.requests--
+      if (!wasLast) continue
       group.active--
       group.idle.add(node)
     }
@@ -97,6 +113,7 @@ class Connection implements ClientConnection {
     this.#closed = true
     for (const { group, node } of this.#memberships) {
       group.open--
+      group.requests -= this.#requests
       if (this.#requests > 0) group.active--
       else group.idle.remove(node)
     }
@@ -121,7 +138,7 @@ export function createClientConnections(
   function groupOf(address: string): Group | undefined {
     if (perAddress === undefined || isExempt(address)) return undefined
     const key = addressBlock(address)
-    return addresses.get(key) ?? new Group(key)
+    return addresses.get(key) ?? new Group(key, perAddress)
   }
 
   function makeRoom({ idle }: Group, bound: ConnectionBound): boolean {

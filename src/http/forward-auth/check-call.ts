@@ -39,15 +39,23 @@ export function createCheckCall(parts: CheckCallParts): AnswerCall {
       const found = parts.findErrorResponse(error, headers, notes.requestId)
       notes.shown = error
       notes.shownStatus = found.envelope.status
-      response = deniedResponse({
-        grpcCode: codeOfError(error),
-        status: found.envelope.status,
-        headers: withoutLength([...found.json.headers, ...found.extra]),
-        body: Buffer.from(found.json.text, 'latin1'),
-      })
+      response = denial(error, found)
     }
     replyMessage(reply, response)
   }
+}
+
+/** The message that denies a check for this reason. */
+export function denial(
+  error: unknown,
+  { envelope, json, extra }: ReturnType<FindErrorResponse>,
+): Buffer {
+  return deniedResponse({
+    grpcCode: codeOfError(error),
+    status: envelope.status,
+    headers: withoutLength([...json.headers, ...extra]),
+    body: Buffer.from(json.text, 'latin1'),
+  })
 }
 
 /** Before the message, which only proxies may make us read. */

@@ -1,12 +1,12 @@
-import type { Arrival } from '../../gateway/arrival/arrival.ts'
 import type { IsTrusted } from '../../gateway/arrival/trusted-peers.ts'
 import type { Check } from '../../gateway/check.ts'
 import type { Messages } from '../../messages/messages.ts'
 import { statusEnvelopes } from '../envelope.ts'
 import { grpcTypeOf } from '../grpc/grpc-call.ts'
+import { replyMessage } from '../grpc/unary.ts'
 import type { Handling } from '../handling.ts'
 import { createErrorReplies, createErrorResponses } from '../reply-error.ts'
-import { type AnswerCall, createCheckCall } from './check-call.ts'
+import { type AnswerCall, createCheckCall, denial } from './check-call.ts'
 import { createHealthCall } from './health-call.ts'
 
 interface ForwardAuthParts {
@@ -19,6 +19,7 @@ interface ForwardAuthParts {
 }
 
 const authorization = 'envoy.service.auth.v3.Authorization'
+const checkPath = `/${authorization}/Check`
 
 /**
  * The forward-auth port responds with a real status, since proxies look at nothing else, and with the
@@ -28,14 +29,20 @@ const authorization = 'envoy.service.auth.v3.Authorization'
 export function createForwardAuthHandling(parts: ForwardAuthParts): Handling {
   const { check, isTrusted, isReady, ...common } = parts
   const findErrorResponse = createErrorResponses(statusEnvelopes, parts.messages)
+  const replyHttp = createErrorReplies(findErrorResponse)
   const calls: ReadonlyMap<string, AnswerCall> = new Map([
-    [`/${authorization}/Check`, createCheckCall({ check, isTrusted, findErrorResponse })],
+    [checkPath, createCheckCall({ check, isTrusted, findErrorResponse })],
     ['/grpc.health.v1.Health/Check', createHealthCall([authorization], { isReady, isTrusted })],
   ])
 
   return {
     ...common,
-    replyError: createErrorReplies(findErrorResponse),
+    // Also of a request that is shed: after a gRPC error, an Envoy with `failure_mode_allow` forwards.
+    replyError(error, to) {
+      const { request, reply, requestId } = to
+      if (reply.headersSent || request.url !== checkPath || !isGrpc(request)) replyHttp(error, to)
+      else replyMessage(reply, denial(error, findErrorResponse(error, [], requestId)))
+    },
     async pass(forwardAuth, reply) {
       const call = isGrpc(forwardAuth) ? calls.get(forwardAuth.target) : undefined
       if (call !== undefined) return call(forwardAuth, reply)
@@ -47,7 +54,7 @@ export function createForwardAuthHandling(parts: ForwardAuthParts): Handling {
 }
 
 /** Not gRPC-Web, which browsers use. */
-function isGrpc(arrival: Arrival): boolean {
-  if (arrival.httpVersion !== '2') return false
-  return grpcTypeOf(arrival)?.startsWith('application/grpc-web') === false
+function isGrpc(request: Parameters<typeof grpcTypeOf>[0] & { httpVersion: string }): boolean {
+  if (request.httpVersion !== '2') return false
+  return grpcTypeOf(request)?.startsWith('application/grpc-web') === false
 }

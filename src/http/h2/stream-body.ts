@@ -7,6 +7,7 @@ import type { Stream } from '../../h2/stream.ts'
 export class StreamBody extends Readable implements Body {
   complete = false
   failure?: Refusal
+  lasts = false
   readonly #stream: Stream
   /** Pushed since the pipeline last asked for more. */
   #pushed = 0

@@ -40,8 +40,6 @@ interface StreamConnection {
 interface OpenRequest {
   readonly body: StreamBody | undefined
   readonly startedAt: number
-  /** gRPC: its body lasts as long as the call. */
-  readonly isCall: boolean
 }
 
 /**
@@ -130,13 +128,13 @@ export class StreamConnections {
   #startRequest(it: StreamConnection, stream: Stream, fields: RequestFields): StreamEvents {
     const { socket, client, requests } = it
     const { method } = fields
-    const isCall = isStreaming(fields)
+    if (!client.mayBegin()) return this.#refuse(it, stream)
     // A call without messages has a body too: servers of gRPC wait for the end of it, in a frame of its own.
-    const body = stream.remoteEnded && !isCall ? undefined : new StreamBody(stream)
+    const body = stream.remoteEnded && !isStreaming(fields) ? undefined : new StreamBody(stream)
     const reply = new StreamReply(stream, socket, method)
     const request = toRequest(fields, socket, body)
     it.hasRequested = true
-    requests.set(stream, { body, startedAt: performance.now(), isCall })
+    requests.set(stream, { body, startedAt: performance.now() })
     client.began()
     if (this.#isLeaving) it.session.announceShutdown()
     // Not yet: the session calls the events of a stream only after it has them.
@@ -155,15 +153,24 @@ export class StreamConnections {
     }
   }
 
+  /** One address has as many requests in progress as it may have connections. */
+  #refuse({ socket }: StreamConnection, stream: Stream): StreamEvents {
+    this.#parts.faults.requestRejected('refused', peerAddress(socket))
+    stream.reset(ErrorCode.refusedStream, 'too many requests of one address')
+    return refused
+  }
+
   #ended({ socket }: StreamConnection, { flood, code }: SessionEnd): void {
     if (flood !== undefined) this.#parts.faults.closed('flood', peerAddress(socket))
     else if (code !== ErrorCode.noError) {
       this.#parts.faults.requestRejected('malformed', peerAddress(socket))
     }
     if (socket.destroyed) return
-    socket.end()
-    // A client that keeps its side open has been told why we close ours.
-    setTimeout(() => socket.destroy(), lingerMs).unref()
+    const destroy = () => void socket.destroy()
+    // A client that keeps its side open has been told why we close ours. One that has done nothing wrong
+    // may still be reading its last response.
+    socket.end(() => setTimeout(destroy, lingerMs).unref())
+    setTimeout(destroy, code === ErrorCode.noError ? readingMs : lingerMs).unref()
   }
 
   #announceShutdown(): void {
@@ -187,8 +194,8 @@ export class StreamConnections {
   }
 
   #failSlowBodies({ requests }: StreamConnection, now: number): void {
-    for (const { body, startedAt, isCall } of requests.values()) {
-      if (body === undefined || body.complete || isCall) continue
+    for (const { body, startedAt } of requests.values()) {
+      if (body === undefined || body.complete || body.lasts === true) continue
       if (now - startedAt > this.#limits.requestTimeoutMs) {
         body.fail(new Refusal('body-too-slow', { reason: 'timeout' }))
       }
@@ -220,12 +227,17 @@ function toRequest(
 }
 
 function isStreaming({ headers }: RequestFields): boolean {
-  const at = headers.indexOf('content-type')
-  return at !== -1 && isStreamingType(headers[at + 1])
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] === 'content-type') return isStreamingType(headers[at + 1])
+  }
+  return false
 }
+
+const refused: StreamEvents = { head() {}, data() {}, end() {}, drain() {}, closed() {} }
 
 const checkEveryMs = 1000
 const lingerMs = 1000
+const readingMs = 60_000
 /** Beyond the timeout: a request sent at the last moment is still on its way. */
 const graceMs = 1000
 

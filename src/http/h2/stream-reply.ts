@@ -46,7 +46,10 @@ export class StreamReply extends EventEmitter implements Reply {
   }
 
   get writableLength(): number {
-    return this.#stream.queuedBytes
+    const { queuedBytes, queue, ending, localEnded } = this.#stream
+    if (queuedBytes > 0) return queuedBytes
+    // A head or an end that waits for the client to read counts too, or no timeout would end it.
+    return queue.length > 0 || (ending && !localEnded) ? 1 : 0
   }
 
   setHeader(name: string, value: string): void {
@@ -109,7 +112,9 @@ export class StreamReply extends EventEmitter implements Reply {
     if (this.closed) return
     this.destroyed = abort !== undefined
     this.closed = true
-    this.emit('close')
+    // A response without a body may be sent before `end` returns: only then is it complete to its writer.
+    if (abort === undefined) queueMicrotask(() => this.emit('close'))
+    else this.emit('close')
   }
 
   #hasNoBody(): boolean {

@@ -62,6 +62,8 @@ describe.skipIf(hasNoBrowser)('the page Changes with all that it can show', () =
 /** What a page asks, if it asks all of it once and without knowing who is logged in. */
 async function askedBeforeSession(page: Page, address: string): Promise<readonly string[]> {
   const asked: string[] = []
+  // The page before may still be asking.
+  await page.goto('about:blank')
   page.on('request', (request) => {
     const [, path] = request.url().split('/console/api/v1/policy/')
     if (path !== undefined) asked.push(`policy/${path}`)
@@ -71,7 +73,6 @@ async function askedBeforeSession(page: Page, address: string): Promise<readonly
     await release.promise
     await route.continue()
   })
-  await page.goto('about:blank')
   await page.goto(address)
   await until(() => asked.length >= 4)
   release.resolve()

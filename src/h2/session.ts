@@ -154,11 +154,6 @@ export class Session implements StreamOwner {
     return this.#hasSettings
   }
 
-  /** The streams that are open, in the order in which they began. */
-  streams(): Iterable<Stream> {
-    return this.#streams.values()
-  }
-
   receive(chunk: Buffer): void {
     if (this.#isEnded) return
     this.#now = performance.now()
@@ -240,9 +235,8 @@ export class Session implements StreamOwner {
   }
 
   reset(stream: Stream, code: number, reason: string): void {
-    this.#queue.control(numberFrame(FrameType.rstStream, stream.id, code))
     const abort = { code, by: 'us', reason, isUnprocessed: false, isMalformed: false } as const
-    this.#close(stream, abort, 'reset')
+    this.#sendReset(stream, code, abort)
   }
 
   consumed(stream: Stream, bytes: number): void {
@@ -311,7 +305,7 @@ export class Session implements StreamOwner {
     }
     stream.receiveWindow -= flowBytes
     stream.unread += flowBytes
-    // Padding is read by nobody else.
+    // Only we read padding.
     if (data.length < flowBytes) this.consumed(stream, flowBytes - data.length)
     if (!this.#isServer && !stream.hasHead) {
       this.#breakStream(stream, ErrorCode.protocolError, 'DATA before the response')
@@ -459,7 +453,7 @@ export class Session implements StreamOwner {
     if (this.#isIdle(streamId)) throw protocolError('RST_STREAM for an idle stream')
     const stream = this.#streams.get(streamId)
     if (stream === undefined) {
-      // One that is on its way while we reset the stream ourselves is no attack.
+      // It crossed our own RST_STREAM, which is not an attack.
       if (this.#closed.of(streamId) === 'reset') this.#closed.end(streamId)
       else this.#floods.spend('reset')
       return
@@ -611,8 +605,13 @@ export class Session implements StreamOwner {
     this.#floods.spend('stream-error')
     // Otherwise its own events report it.
     if (stream.events === notDelivered) this.#events.rejected('malformed', reason)
-    this.#queue.control(numberFrame(FrameType.rstStream, stream.id, code))
     const abort = { code, by: 'peer', reason, isUnprocessed: false, isMalformed: true } as const
+    this.#sendReset(stream, code, abort)
+  }
+
+  /** Without an abort, both sides have what they need. */
+  #sendReset(stream: Stream, code: number, abort?: StreamAbort): void {
+    this.#queue.control(numberFrame(FrameType.rstStream, stream.id, code))
     this.#close(stream, abort, 'reset')
   }
 
@@ -636,20 +635,14 @@ export class Session implements StreamOwner {
     stream.events.end(trailers)
     if (stream.localEnded) this.#close(stream, undefined)
     // The server needs no more of the request than it has read (RFC 9113 8.1).
-    else if (!this.#isServer && !stream.isClosed) {
-      this.#queue.control(numberFrame(FrameType.rstStream, stream.id, ErrorCode.noError))
-      this.#close(stream, undefined, 'reset')
-    }
+    else if (!this.#isServer && !stream.isClosed) this.#sendReset(stream, ErrorCode.noError)
   }
 
   #localEnded(stream: Stream): void {
     stream.localEnded = true
     if (stream.remoteEnded) this.#close(stream, undefined)
     // The response is complete, so the rest of the request is not needed (RFC 9113 8.1).
-    else if (this.#isServer) {
-      this.#queue.control(numberFrame(FrameType.rstStream, stream.id, ErrorCode.noError))
-      this.#close(stream, undefined, 'reset')
-    }
+    else if (this.#isServer) this.#sendReset(stream, ErrorCode.noError)
   }
 
   #close(

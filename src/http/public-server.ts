@@ -1,6 +1,5 @@
 import { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
 import { Fault, Refusal, type RefusalKind } from '../errors.ts'
 import type { Arrival, Upgrade } from '../gateway/arrival/arrival.ts'
 import type { Notes } from '../gateway/arrival/notes.ts'
@@ -15,12 +14,11 @@ import type { ClientFaults } from './connections/client-faults.ts'
 import { cutSocket, wasCut } from './connections/cut-sockets.ts'
 import type { IncomingRequest } from './connections/incoming-request.ts'
 import { Lingering } from './connections/lingering.ts'
-import { connectionEvent, createNodeConnections } from './connections/node-connections.ts'
+import { createNodeConnections } from './connections/node-connections.ts'
 import { peerAddress } from './connections/peer-address.ts'
 import { replyInProgress } from './connections/reply-in-progress.ts'
 import { endedRequest } from './ended-request.ts'
-import { choosePlainProtocol } from './h2/prior-knowledge.ts'
-import { StreamConnections } from './h2/stream-connections.ts'
+import { acceptConnections, type Http2Ports } from './h2/accept-connections.ts'
 import type { Handling } from './handling.ts'
 import { readPlainRequests } from './plain/plain-connections.ts'
 import type { Overload } from './port/overload.ts'
@@ -49,13 +47,7 @@ interface PublicServerParts {
   }
   /** Whether the plain request reader (decision 13) reads what it can before Node's parser does. */
   readonly plainRequests: boolean
-  readonly http2: {
-    /** Whether clients of TLS may choose HTTP/2. */
-    readonly enabled: boolean
-    /** Whether clients without TLS may begin with HTTP/2 (h2c). */
-    readonly plain: boolean
-    readonly maxStreams: number
-  }
+  readonly http2: Http2Ports
   /** The protocols that a client may switch to. */
   readonly upgrades: readonly string[]
   /** Set: TLS only. Unset: plain HTTP. */
@@ -94,7 +86,8 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   const http1 = parts.plainRequests
     ? readPlainRequests(server, limits, { clients, faults, node })
     : node.begin
-  acceptConnections(server, http1, parts)
+  const isSecure = parts.tls !== undefined
+  acceptConnections(server, http1, { ...parts, isSecure })
 
   async function handle(request: IncomingRequest, reply: Reply, upgrade?: Upgrade): Promise<void> {
     const startedAt = performance.now()
@@ -218,38 +211,6 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   })
   return server
 }
-
-/** Hands each connection to the reader of its protocol. */
-function acceptConnections(
-  server: PublicListener,
-  http1: (socket: Socket) => void,
-  { http2, tls, limits, clients, faults }: PublicServerParts,
-): void {
-  const event = connectionEvent(server)
-  if (!(tls === undefined ? http2.plain : http2.enabled)) {
-    server.on(event, http1)
-    return
-  }
-  const { maxStreams } = http2
-  const streams = new StreamConnections(server, { ...limits, maxStreams }, { clients, faults })
-  const begin = (socket: Socket) => streams.begin(socket)
-  if (tls === undefined) {
-    const timedOut = (socket: Socket) => server.emit('clientError', silent, socket)
-    const readers = { http1, http2: begin, timedOut }
-    server.on(event, (socket: Socket) =>
-      choosePlainProtocol(socket, limits.headersTimeoutMs, readers),
-    )
-  } else {
-    server.on(event, (socket: TLSSocket) =>
-      socket.alpnProtocol === 'h2' ? begin(socket) : http1(socket),
-    )
-  }
-}
-
-/** As Node's parser reports it. */
-const silent = Object.assign(new Error('no request within the timeout'), {
-  code: 'ERR_HTTP_REQUEST_TIMEOUT',
-})
 
 /** Shared: creating an error is expensive. */
 const overloaded = new Fault('overloaded')

@@ -7,6 +7,7 @@ import { mayRepeat } from './repeatable.ts'
 import type { ResponseHandler, WireRequest } from './request-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import { createResponseReader, type Progress, type ResponseReader } from './response-reader.ts'
+import type { TimeoutTicks } from './timeout-ticks.ts'
 import { sendUpload } from './upload.ts'
 import { type HowFar, Malformed, unsent, WireError, type WireProblem } from './wire-error.ts'
 
@@ -33,13 +34,6 @@ export interface PlainCall extends Call {
   /** Whether it needs a connection that no other request has used. */
   readonly fresh: boolean
   readonly timeouts: TimeoutTicks
-}
-
-/** Each timeout, in ticks of the pool's clock. */
-export interface TimeoutTicks {
-  readonly connect: number
-  readonly response: number
-  readonly body: number
 }
 
 interface ConnectionParts {

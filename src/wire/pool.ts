@@ -1,13 +1,9 @@
 import { type Connector, createConnector, type TargetTls } from './connect.ts'
-import { type Call, Connection, type PlainCall, type TimeoutTicks } from './connection.ts'
+import { type Call, Connection, type PlainCall } from './connection.ts'
 import { createIdleConnections, type IdleConnections } from './idle-connections.ts'
 import type { OnLookup } from './name-lookup.ts'
-import {
-  type RequestTimeouts,
-  type ResponseHandler,
-  requestHead,
-  type WireRequest,
-} from './request-head.ts'
+import { type ResponseHandler, requestHead, type WireRequest } from './request-head.ts'
+import { PoolTicks } from './timeout-ticks.ts'
 import { unsent, WireError } from './wire-error.ts'
 
 export type { Call } from './connection.ts'
@@ -89,8 +85,7 @@ class ConnectionPool implements Pool {
   readonly #host: string
   readonly #maxConnections: number
   readonly #connector: Connector
-  readonly #tickMs: number
-  readonly #timeouts: TimeoutTicks
+  readonly #ticks: PoolTicks
   readonly #idle: IdleConnections
   readonly #all = new Set<Connection>()
   #waiting: PlainCall[] = []
@@ -102,19 +97,11 @@ class ConnectionPool implements Pool {
   #draining = false
 
   constructor(origin: URL, address: string | undefined, settings: PoolSettings) {
-    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = settings
-    const tickMs = tickOf(settings)
-    this.#tickMs = tickMs
-    const ticks = (ms: number) => this.#ticks(ms)
+    this.#ticks = new PoolTicks(settings)
     this.#host = origin.host
     this.#maxConnections = settings.connections
     this.#connector = createConnector(origin, address, settings.tls, settings)
-    this.#timeouts = {
-      connect: ticks(connectTimeoutMs),
-      response: ticks(headersTimeoutMs),
-      body: ticks(bodyTimeoutMs),
-    }
-    this.#idle = createIdleConnections(tickMs, settings.idleTimeoutMs)
+    this.#idle = createIdleConnections(this.#ticks.tickMs, settings.idleTimeoutMs)
   }
 
   readonly send = (request: WireRequest, handler: ResponseHandler, fresh = false): Call => {
@@ -124,8 +111,7 @@ class ConnectionPool implements Pool {
       head: head ?? '',
       handler,
       fresh: fresh || request.upgrade !== undefined,
-      timeouts:
-        request.timeouts === undefined ? this.#timeouts : this.#ownTimeouts(request.timeouts),
+      timeouts: this.#ticks.timeouts(request.timeouts),
       connection: undefined,
       ended: false,
     }
@@ -170,20 +156,6 @@ class ConnectionPool implements Pool {
     for (const connection of this.#all) connection.destroy()
   }
 
-  /** One more, since the first tick may come at once. */
-  #ticks(ms: number): number {
-    return Math.ceil(ms / this.#tickMs) + 1
-  }
-
-  #ownTimeouts({ headersMs, bodyMs }: RequestTimeouts): TimeoutTicks {
-    const { connect, response, body } = this.#timeouts
-    return {
-      connect,
-      response: headersMs === undefined ? response : this.#ticks(headersMs),
-      body: bodyMs === undefined ? body : this.#ticks(bodyMs),
-    }
-  }
-
   #tick(): void {
     this.#idle.tick()
     for (const connection of this.#all) connection.tick()
@@ -194,7 +166,7 @@ class ConnectionPool implements Pool {
 
   /** Opens a connection, for this request if one is given, else for the first that waits. */
   #open(first?: PlainCall, onSettled?: (isConnected: boolean) => void): void {
-    this.#clock ??= setInterval(() => this.#tick(), this.#tickMs).unref()
+    this.#clock ??= setInterval(() => this.#tick(), this.#ticks.tickMs).unref()
     const isFresh = first !== undefined
     const forUpgrade = first?.request.upgrade !== undefined
     // Cleared when it starts: a persistent connection must not keep it in memory.
@@ -211,7 +183,7 @@ class ConnectionPool implements Pool {
     }
     const connection = new Connection({
       connector: this.#connector,
-      timeouts: this.#timeouts,
+      timeouts: this.#ticks.timeouts(),
       forUpgrade,
       onFree: (free) => {
         settled(true)
@@ -299,11 +271,4 @@ export function unsendable(): WireError {
 
 export function poolDestroyed(): WireError {
   return new WireError('destroyed', 'target removed', unsent)
-}
-
-/** Often enough to keep the shortest timeout accurate to a tenth. */
-export function tickOf(settings: PoolSettings): number {
-  const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = settings
-  const shortest = Math.min(connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs)
-  return Math.min(250, Math.max(5, Math.ceil(shortest / 10)))
 }

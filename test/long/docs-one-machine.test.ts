@@ -59,6 +59,7 @@ async function registry(chroot: string): Promise<Readonly<Record<string, string>
   const npm_config_registry = (await succeed('npm', ['config', 'get', 'registry'])).trim()
   const authorities = process.env['NODE_EXTRA_CA_CERTS']
   if (authorities === undefined) return { npm_config_registry }
-  await copyFile(authorities, join(chroot, 'root/authorities.pem'))
-  return { npm_config_registry, NODE_EXTRA_CA_CERTS: '/root/authorities.pem' }
+  const copy = '/etc/test-authorities.pem'
+  await copyFile(authorities, join(chroot, copy))
+  return { npm_config_registry, NODE_EXTRA_CA_CERTS: copy }
 }

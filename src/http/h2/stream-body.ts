@@ -45,7 +45,7 @@ export class StreamBody extends Readable implements Body {
 
 /**
  * A frame is a part of what the socket read at once. To keep a small one must not keep all of that: a
- * client could fill the rest with frames that nobody counts as this body.
+ * client could fill the rest with frames that no limit counts as this body.
  */
 function withoutRest(chunk: Buffer): Buffer {
   if (chunk.length * mostKept >= chunk.buffer.byteLength) return chunk

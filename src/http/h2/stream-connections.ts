@@ -13,7 +13,7 @@ import type { PublicListener } from '../port/public-listener.ts'
 import { StreamBody } from './stream-body.ts'
 import { StreamReply } from './stream-reply.ts'
 
-interface StreamLimits {
+export interface StreamLimits {
   readonly headerBytes: number
   readonly headerCount: number
   readonly headersTimeoutMs: number
@@ -23,7 +23,7 @@ interface StreamLimits {
   readonly maxStreams: number
 }
 
-interface StreamParts {
+export interface StreamParts {
   readonly clients: Pick<ClientConnections, 'of'>
   readonly faults: Pick<ClientFaults, 'requestRejected' | 'closed'>
 }

@@ -8,6 +8,7 @@ import type { NodeConnections } from '../connections/node-connections.ts'
 import { maxKept } from '../connections/paced-parser.ts'
 import { peerAddress } from '../connections/peer-address.ts'
 import { setReplyInProgress } from '../connections/reply-in-progress.ts'
+import { timeoutError } from '../connections/timeout-error.ts'
 import type { PublicListener } from '../port/public-listener.ts'
 import { PlainReply, type ReplyingConnection } from './plain-reply.ts'
 import { type PlainLimits, type PlainRequest, readPlainRequest } from './plain-request.ts'
@@ -233,10 +234,5 @@ function setReadingMore(socket: Socket, isReading: boolean): void {
 function isEmptyLines(bytes: Buffer): boolean {
   return bytes[0] === 0x0d && /^(?:\r\n)+$/.test(bytes.toString('latin1'))
 }
-
-/** The error that Node emits for this. */
-const timeoutError = Object.assign(new Error('no request within the timeout'), {
-  code: 'ERR_HTTP_REQUEST_TIMEOUT',
-})
 
 function ignore(): void {}

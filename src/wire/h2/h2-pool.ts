@@ -1,7 +1,8 @@
 import { type Connector, createConnector } from '../connect.ts'
-import type { Call, TimeoutTicks } from '../connection.ts'
-import { type Pool, type PoolSettings, poolDestroyed, tickOf, unsendable } from '../pool.ts'
-import type { RequestTimeouts, ResponseHandler, WireRequest } from '../request-head.ts'
+import type { Call } from '../connection.ts'
+import { type Pool, type PoolSettings, poolDestroyed, unsendable } from '../pool.ts'
+import type { ResponseHandler, WireRequest } from '../request-head.ts'
+import { PoolTicks } from '../timeout-ticks.ts'
 import { unsent, WireError } from '../wire-error.ts'
 import { type ConnectionTicks, H2Connection } from './h2-connection.ts'
 import { requestFields } from './request-fields.ts'
@@ -29,9 +30,8 @@ export class H2Pool implements Pool {
   readonly #options: H2PoolOptions
   readonly #maxRequests: number
   readonly #maxStreams: number
-  readonly #tickMs: number
-  readonly #timeouts: TimeoutTicks
-  readonly #ticks: ConnectionTicks
+  readonly #ticks: PoolTicks
+  readonly #limits: ConnectionTicks
   /** With the number of each, in the order in which they were opened. */
   readonly #all = new Map<H2Connection, number>()
   #waiting: StreamCall[] = []
@@ -63,25 +63,21 @@ export class H2Pool implements Pool {
     this.#maxRequests = settings.connections
     this.#maxStreams = http2.streams
     this.#streams = http2.streams
-    this.#tickMs = tickOf(settings)
-    this.#timeouts = {
-      connect: this.#toTicks(settings.connectTimeoutMs),
-      response: this.#toTicks(settings.headersTimeoutMs),
-      body: this.#toTicks(settings.bodyTimeoutMs),
-    }
-    this.#ticks = {
-      connect: this.#timeouts.connect,
-      idle: this.#toTicks(settings.idleTimeoutMs ?? defaultIdleMs),
-      ping: this.#toLimit(http2.pingMs),
-      pingTimeout: this.#toTicks(http2.pingTimeoutMs ?? defaults.pingTimeoutMs),
-      age: this.#toLimit(http2.maxAgeMs),
+    const ticks = new PoolTicks(settings)
+    const orNever = (ms: number) => (ms === 0 ? Number.POSITIVE_INFINITY : ticks.of(ms))
+    this.#ticks = ticks
+    this.#limits = {
+      connect: ticks.timeouts().connect,
+      idle: ticks.of(settings.idleTimeoutMs ?? defaultIdleMs),
+      ping: orNever(http2.pingMs),
+      pingTimeout: ticks.of(http2.pingTimeoutMs ?? defaults.pingTimeoutMs),
+      age: orNever(http2.maxAgeMs),
     }
   }
 
   readonly send = (request: WireRequest, handler: ResponseHandler, fresh = false): StreamCall => {
     const fields = requestFields(request, this.#origin)
-    const timeouts =
-      request.timeouts === undefined ? this.#timeouts : this.#ownTimeouts(request.timeouts)
+    const timeouts = this.#ticks.timeouts(request.timeouts)
     const call = new StreamCall(request, fields ?? [], { handler, fresh, timeouts })
     if (this.#destroyed) queueMicrotask(() => call.failUnsent(poolDestroyed()))
     else if (request.upgrade !== undefined) queueMicrotask(() => call.failUnsent(noUpgrades()))
@@ -123,24 +119,6 @@ export class H2Pool implements Pool {
     for (const connection of this.#all.keys()) connection.destroy()
   }
 
-  /** One more, since the first tick may come at once. */
-  #toTicks(ms: number): number {
-    return Math.ceil(ms / this.#tickMs) + 1
-  }
-
-  #toLimit(ms: number): number {
-    return ms === 0 ? Number.POSITIVE_INFINITY : this.#toTicks(ms)
-  }
-
-  #ownTimeouts({ headersMs, bodyMs }: RequestTimeouts): TimeoutTicks {
-    const { connect, response, body } = this.#timeouts
-    return {
-      connect,
-      response: headersMs === undefined ? response : this.#toTicks(headersMs),
-      body: bodyMs === undefined ? body : this.#toTicks(bodyMs),
-    }
-  }
-
   #tick(): void {
     for (const connection of this.#all.keys()) connection.tick()
     if (this.#all.size > 0) return
@@ -149,7 +127,7 @@ export class H2Pool implements Pool {
   }
 
   #open(onSettled?: (isReady: boolean) => void): void {
-    this.#clock ??= setInterval(() => this.#tick(), this.#tickMs).unref()
+    this.#clock ??= setInterval(() => this.#tick(), this.#ticks.tickMs).unref()
     this.#opening++
     let isOpening = true
     const settled = (isReady: boolean) => {
@@ -161,7 +139,7 @@ export class H2Pool implements Pool {
     const { onHttp1 } = this.#options
     const connection = new H2Connection({
       connector: this.#connector,
-      ticks: this.#ticks,
+      ticks: this.#limits,
       maxStreams: this.#maxStreams,
       onReady: (ready) => {
         settled(true)

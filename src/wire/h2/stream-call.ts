@@ -1,11 +1,12 @@
 import { ErrorCode } from '../../h2/error-codes.ts'
 import type { ResponseFields } from '../../h2/message-fields.ts'
 import type { Stream, StreamAbort, StreamEvents } from '../../h2/stream.ts'
-import type { Call, TimeoutTicks } from '../connection.ts'
+import type { Call } from '../connection.ts'
 import { callBegan, callEnded } from '../end-of-turn.ts'
 import type { Pool } from '../pool.ts'
 import type { ResponseHandler, WireRequest } from '../request-head.ts'
 import type { Framing, ResponseHead } from '../response-head.ts'
+import type { TimeoutTicks } from '../timeout-ticks.ts'
 import { type HowFar, WireError } from '../wire-error.ts'
 import { StreamUpload } from './stream-upload.ts'
 

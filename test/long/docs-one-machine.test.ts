@@ -57,9 +57,10 @@ test('docs/one-machine.md: every command prints what the page shows, in a fresh 
 /** A new system knows neither the npm registry of this machine nor its certificate authorities. */
 async function registry(chroot: string): Promise<Readonly<Record<string, string>>> {
   const npm_config_registry = (await succeed('npm', ['config', 'get', 'registry'])).trim()
-  const authorities = process.env['NODE_EXTRA_CA_CERTS']
+  const named = (await succeed('npm', ['config', 'get', 'cafile'])).trim()
+  const authorities = named === 'null' ? process.env['NODE_EXTRA_CA_CERTS'] : named
   if (authorities === undefined) return { npm_config_registry }
-  const copy = '/etc/test-authorities.pem'
-  await copyFile(authorities, join(chroot, copy))
-  return { npm_config_registry, NODE_EXTRA_CA_CERTS: copy }
+  const npm_config_cafile = '/etc/test-authorities.pem'
+  await copyFile(authorities, join(chroot, npm_config_cafile))
+  return { npm_config_registry, npm_config_cafile }
 }

@@ -77,7 +77,7 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
   // A terminal shows no progress of short transfers.
   await writeFile(join(directory, '.curlrc'), 'silent\nshow-error\n')
   const shell = openShell(directory, chroot, {
-    ...userEnvironment(),
+    ...(chroot === '' ? userEnvironment() : proxies()),
     // As npm is for a user whose settings have no surprises.
     ...{ npm_config_loglevel: 'error', npm_config_audit: 'false', npm_config_fund: 'false' },
     ...{ npm_config_prefer_offline: 'true', CURL_HOME: own },
@@ -186,6 +186,15 @@ function headingsOf(page: string): readonly { readonly line: number; readonly ti
       const title = isFenced ? undefined : /^#+ (.*)$/.exec(text)?.[1]
       return title === undefined ? [] : [{ line: index + 1, title }]
     })
+}
+
+/**
+ * All that another system takes over from this one. The rest of the environment names files that it
+ * does not have: `npm run` passes npm's own settings on in it, the certificate authorities included.
+ */
+function proxies(): NodeJS.ProcessEnv {
+  const isProxy = ([name]: readonly [string, unknown]) => /^(?:https?|no)_proxy$/i.test(name)
+  return Object.fromEntries(Object.entries(process.env).filter(isProxy))
 }
 
 function openShell(cwd: string, chroot: string, env: NodeJS.ProcessEnv) {

@@ -80,6 +80,9 @@ async function inBrowser(chromium: string) {
       isWanted: (hash) => values.pages.split(',').some((text) => hash.includes(text)),
       tell,
     })
+    for (const { address, ratio, longestTaskMs } of measured.pages) {
+      tell(`${address}: ${ratio} times the empty page, longest task ${longestTaskMs} ms`)
+    }
     return { ...measured, interactions: await measureInteractions(context, world) }
   } finally {
     await close()

@@ -26,6 +26,8 @@ export interface GatewayProcess {
   /** As a crash does. */
   kill(): Promise<void>
   signal(name: NodeJS.Signals): void
+  /** Forgets its log, and keeps no line of it from now on: load would make gigabytes of it. */
+  dropLog(): void
   /** Stops reading what it says. */
   closePipes(): void
 }
@@ -74,8 +76,9 @@ export async function startGatewayProcess(
   const complaints: string[] = []
   child.stderr.on('data', (chunk) => complaints.push(String(chunk)))
 
+  const lines = createInterface({ input: child.stdout })
   const ports = await new Promise<{ port: number; opsPort: number }>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (text) => {
+    lines.on('line', (text) => {
       if (!text.startsWith('{')) return
       const line = JSON.parse(text)
       log.push(line)
@@ -115,6 +118,11 @@ export async function startGatewayProcess(
       process.off('exit', kill)
     },
     signal: (name) => void child.kill(name),
+    dropLog() {
+      lines.close()
+      log.length = 0
+      child.stdout.resume()
+    },
     closePipes() {
       child.stdout.destroy()
       child.stderr.destroy()

@@ -35,6 +35,8 @@ const section = (properties, description = '', required = []) => ({
 })
 
 const port = (description) => number(1, 65_535, description)
+/** Name of a port of the Service. */
+const servicePort = choice(['http', 'h2c'], 'Port of the Service. Default: http.')
 const name = (description = '') => text(description, { maxLength: 253 })
 const quantity = (description = '') => text(description, { pattern: '^[0-9.]+([EPTGMk]i?|m)?$' })
 const percentOrCount = {
@@ -197,6 +199,13 @@ const schema = {
       loadBalancerSourceRanges: list({ type: 'string' }),
       ipFamilyPolicy: choice(['', 'SingleStack', 'PreferDualStack', 'RequireDualStack']),
       ipFamilies: list({ type: 'string', enum: ['IPv4', 'IPv6'] }),
+      h2c: section(
+        {
+          port: port('Port of the Service for HTTP/2 without TLS.'),
+          appProtocol: text('', { minLength: 1 }),
+        },
+        'Second port of the Service, if config.application.h2c is true.',
+      ),
       extraPorts: theirsEach(),
     }),
     ingress: section({
@@ -209,7 +218,11 @@ const schema = {
             host: text(),
             paths: list(
               section(
-                { path: text(), pathType: choice(['Prefix', 'Exact', 'ImplementationSpecific']) },
+                {
+                  path: text(),
+                  pathType: choice(['Prefix', 'Exact', 'ImplementationSpecific']),
+                  port: servicePort,
+                },
                 '',
                 ['path'],
               ),
@@ -226,13 +239,39 @@ const schema = {
       annotations: texts(),
       parentRefs: theirsEach('Gateways that the HTTPRoute attaches to.'),
       hostnames: list({ type: 'string' }),
-      rules: list(section({ matches: theirsEach(), filters: theirsEach(), timeouts: theirs() })),
+      rules: list(
+        section({
+          matches: theirsEach(),
+          filters: theirsEach(),
+          timeouts: theirs(),
+          port: servicePort,
+        }),
+      ),
+    }),
+    grpcRoute: section({
+      enabled: flag(),
+      annotations: texts(),
+      parentRefs: theirsEach('Gateways that the GRPCRoute attaches to.'),
+      hostnames: list({ type: 'string' }),
+      rules: list(section({ matches: theirsEach(), filters: theirsEach() })),
     }),
     forwardAuth: section({
+      grpcPort: port('Port of the Service for checks over gRPC.'),
       traefik: section({ enabled: flag('Create Middlewares of Traefik.') }),
       envoyGateway: section({
         enabled: flag('Create a SecurityPolicy of Envoy Gateway.'),
+        protocol: choice(['http', 'grpc'], 'How Envoy asks.'),
         httpRoutes: list(name('Name of an HTTPRoute whose requests are checked.')),
+        grpcRoutes: list(name('Name of a GRPCRoute whose calls are checked.')),
+      }),
+      contour: section({ enabled: flag('Create an ExtensionService of Contour.') }),
+      istio: section({
+        enabled: flag('Create an AuthorizationPolicy of Istio.'),
+        provider: text('Name of the extension provider.', { minLength: 1 }),
+        namespace: name(),
+        selector: texts('Labels of the workloads whose requests are checked.'),
+        targetRefs: theirsEach('Gateways or Services whose requests are checked.'),
+        ownPaths: list(text('', { pattern: '^/' }), 'Paths that are not checked.'),
       }),
     }),
     networkPolicy: section({

@@ -32,6 +32,7 @@ const sets = {
   'a policy of files': { files: ['files-policy'], setFile: policyFiles },
   autoscaled: { files: ['existing-secrets', 'autoscaled'] },
   edge: { files: ['existing-secrets', 'edge'] },
+  gRPC: { files: ['existing-secrets', 'grpc'] },
 } satisfies Readonly<Record<string, Values>>
 
 /** Each set once: helm takes its time. */
@@ -279,7 +280,10 @@ describe('the parts of the chart', () => {
     })
     expect(only(manifests, 'Service', 'shop-postern-forward-auth').spec).toMatchObject({
       type: 'ClusterIP',
-      ports: [{ port: 9101, targetPort: 'forward-auth' }],
+      ports: [
+        { port: 9101, targetPort: 'forward-auth' },
+        { port: 9102, targetPort: 'forward-auth' },
+      ],
     })
     expect(ingress).toContainEqual({
       ports: [{ port: 'forward-auth' }],

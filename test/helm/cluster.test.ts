@@ -37,8 +37,11 @@ const foreign = [
   ['monitoring.coreos.com', 'v1', 'ServiceMonitor', 'servicemonitors'],
   ['monitoring.coreos.com', 'v1', 'PrometheusRule', 'prometheusrules'],
   ['gateway.networking.k8s.io', 'v1', 'HTTPRoute', 'httproutes'],
+  ['gateway.networking.k8s.io', 'v1', 'GRPCRoute', 'grpcroutes'],
   ['traefik.io', 'v1alpha1', 'Middleware', 'middlewares'],
   ['gateway.envoyproxy.io', 'v1alpha1', 'SecurityPolicy', 'securitypolicies'],
+  ['projectcontour.io', 'v1alpha1', 'ExtensionService', 'extensionservices'],
+  ['security.istio.io', 'v1', 'AuthorizationPolicy', 'authorizationpolicies'],
 ] as const
 
 describe.skipIf(missing !== undefined)('in a cluster, the chart', () => {

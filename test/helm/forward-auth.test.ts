@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { only, render } from '../support/chart.ts'
+import { ownPaths } from '../../src/endpoints.ts'
+import { notes, only, render } from '../support/chart.ts'
 
 const manifests = render({ files: ['everything'], set: ['policy.files.policy\\.csv=x'] })
 const service = only(manifests, 'Service', 'shop-postern-forward-auth')
@@ -28,7 +29,7 @@ describe('the Middleware for Traefik', () => {
       },
     })
     expect(only(manifests, 'Middleware', `${name}-headers`).spec).toEqual(plain)
-    expect(service.spec).toMatchObject({ ports: [{ port: 9101 }] })
+    expect(service.spec).toMatchObject({ ports: [{ port: 9101 }, { port: 9102 }] })
   })
 })
 
@@ -61,12 +62,90 @@ describe('the SecurityPolicy for Envoy Gateway', () => {
   })
 })
 
+describe('objects of proxies that ask over gRPC', () => {
+  const over = render({ files: ['existing-secrets', 'grpc'] })
+  const name = 'shop-postern-forward-auth'
+  const login = ['/login', '/getCaptcha', '/logout', '/user/profile', '/user/password'].map(
+    (path) => `/api/v1${path}`,
+  )
+
+  test('find a port of the Service that says so, beside the one for HTTP', () => {
+    expect(only(over, 'Service', name).spec).toMatchObject({
+      ports: [
+        { name: 'forward-auth', port: 9101, targetPort: 'forward-auth' },
+        { name: 'grpc-forward-auth', appProtocol: 'grpc', port: 9102, targetPort: 'forward-auth' },
+      ],
+    })
+  })
+
+  test('are a SecurityPolicy that leaves the headers to Envoy and Postern', () => {
+    const target = (kind: string, name: string) => ({
+      group: 'gateway.networking.k8s.io',
+      kind,
+      name,
+    })
+
+    expect(only(over, 'SecurityPolicy').spec).toEqual({
+      targetRefs: [target('HTTPRoute', 'orders'), target('GRPCRoute', 'shop')],
+      extAuth: { failOpen: false, grpc: { backendRefs: [{ name, port: 9102 }] } },
+    })
+  })
+
+  test('are an ExtensionService without TLS, which Contour would otherwise use', () => {
+    expect(only(over, 'ExtensionService')).toMatchObject({
+      apiVersion: 'projectcontour.io/v1alpha1',
+      metadata: { name, namespace: 'web' },
+      spec: { protocol: 'h2c', services: [{ name, port: 9102 }] },
+    })
+  })
+
+  test('are an AuthorizationPolicy beside its workloads, for all but the paths of Postern', () => {
+    expect(only(over, 'AuthorizationPolicy')).toMatchObject({
+      apiVersion: 'security.istio.io/v1',
+      metadata: { name, namespace: 'istio-ingress' },
+    })
+    expect(only(over, 'AuthorizationPolicy').spec).toEqual({
+      selector: { matchLabels: { istio: 'ingressgateway' } },
+      action: 'CUSTOM',
+      provider: { name: 'postern' },
+      rules: [{ to: [{ operation: { notPaths: login } }] }],
+    })
+    // Those that no route of Postern may cover.
+    expect(login.toSorted()).toEqual(Object.values(ownPaths).toSorted())
+  })
+
+  test('name Gateways instead of labels, and every path where Postern has none', () => {
+    const set = ['policy.files.policy\\.csv=x', 'forwardAuth.istio.ownPaths=null']
+    const targetRefs = [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'public' }]
+
+    expect(only(manifests, 'AuthorizationPolicy').spec).toMatchObject({ targetRefs })
+    expect(only(manifests, 'AuthorizationPolicy').spec).not.toHaveProperty('selector')
+    expect(only(render({ files: ['everything'], set }), 'AuthorizationPolicy').spec).toMatchObject({
+      rules: [{}],
+    })
+  })
+
+  test('come with the entry of the mesh configuration, which no chart can create', () => {
+    const said = notes({ files: ['existing-secrets', 'grpc'] })
+
+    expect(said).toContain('- name: postern\n')
+    expect(said).toContain(`service: ${name}.web.svc.cluster.local\n             port: 9102\n`)
+    expect(notes({ files: ['existing-secrets'] })).not.toContain('meshConfig')
+  })
+})
+
 describe('objects of other proxies', () => {
   test('are not there unless they are wanted', () => {
     const kinds = render({ files: ['existing-secrets'] }).map(({ kind }) => kind)
 
-    expect(kinds).not.toContain('Middleware')
-    expect(kinds).not.toContain('SecurityPolicy')
+    for (const kind of [
+      'Middleware',
+      'SecurityPolicy',
+      'ExtensionService',
+      'AuthorizationPolicy',
+    ]) {
+      expect(kinds).not.toContain(kind)
+    }
   })
 
   test('have names that Kubernetes takes, however long the name of the release is', () => {

@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { lint, refusal, validate } from '../support/chart.ts'
 
 const good = ['existing-secrets']
+/** What objects of other proxies need besides. */
+const forwardAuth =
+  'config.forwardAuth.enabled=true,config.forwardAuth.host=0.0.0.0,config.application.trustedProxies={10.0.0.0/8},networkPolicy.forwardAuthFrom[0].podSelector.matchLabels.app=envoy'
 
 /** Our own lines in what helm says: it puts the place in the template before them, and 3.6 two marks around. */
 function lines(text: string): readonly string[] {
@@ -48,6 +51,11 @@ describe('values that cannot be meant', () => {
       'a file that is none of a policy',
       'policy.files.rules\\.txt=x',
       /policy.files\b.*\brules\.txt\b.*not allowed/,
+    ],
+    [
+      'an unknown way to ask',
+      'forwardAuth.envoyGateway.protocol=tcp',
+      /envoyGateway.protocol\b.*must be one of/,
     ],
     ['a text for a number', 'replicaCount=three', /replicaCount\b.*integer/],
     [
@@ -159,7 +167,12 @@ describe('values that cannot be meant', () => {
     [
       'a Middleware that asks where nobody answers',
       'forwardAuth.traefik.enabled=true',
-      'config.forwardAuth is required with forwardAuth.traefik and',
+      'config.forwardAuth is required with forwardAuth.traefik: set',
+    ],
+    [
+      'objects of two proxies that ask where nobody answers',
+      'forwardAuth.contour.enabled=true,forwardAuth.istio.enabled=true,forwardAuth.istio.selector.app=x',
+      'config.forwardAuth is required with forwardAuth.contour and forwardAuth.istio: set',
     ],
     [
       'proxies that are not named',
@@ -168,10 +181,55 @@ describe('values that cannot be meant', () => {
     ],
     [
       'a SecurityPolicy for no route',
-      'forwardAuth.envoyGateway.enabled=true,config.forwardAuth.enabled=true,config.forwardAuth.host=0.0.0.0,config.application.trustedProxies={10.0.0.0/8},networkPolicy.forwardAuthFrom[0].podSelector.matchLabels.app=envoy',
+      `${forwardAuth},forwardAuth.envoyGateway.enabled=true`,
       'forwardAuth.envoyGateway.httpRoutes is required',
     ],
+    [
+      'an AuthorizationPolicy for a whole namespace',
+      `${forwardAuth},forwardAuth.istio.enabled=true`,
+      'forwardAuth.istio.selector is required: ',
+    ],
+    [
+      'an AuthorizationPolicy with two kinds of targets',
+      `${forwardAuth},forwardAuth.istio.enabled=true,forwardAuth.istio.selector.app=x,forwardAuth.istio.targetRefs[0].name=x`,
+      'forwardAuth.istio has both selector and targetRefs',
+    ],
+    [
+      'one port for two protocols of forward-auth',
+      `${forwardAuth},forwardAuth.grpcPort=9101`,
+      'forwardAuth.grpcPort is 9101 like config.forwardAuth.port',
+    ],
     ['a route from nowhere', 'httpRoute.enabled=true', 'httpRoute.parentRefs is required'],
+    [
+      'a route for gRPC from nowhere',
+      'grpcRoute.enabled=true,config.application.h2c=true',
+      'grpcRoute.parentRefs is required',
+    ],
+    [
+      'a route for gRPC to HTTP/1.1',
+      'grpcRoute.enabled=true,grpcRoute.parentRefs[0].name=public',
+      'grpcRoute needs HTTP/2 on the public port: set config.application.h2c to true',
+    ],
+    [
+      'a route for gRPC to TLS without HTTP/2',
+      'grpcRoute.enabled=true,grpcRoute.parentRefs[0].name=public,tls.existingSecret=t,config.application.http2=false',
+      'grpcRoute needs HTTP/2 on the public port',
+    ],
+    [
+      'one port for two protocols',
+      'config.application.h2c=true,service.h2c.port=80',
+      'service.h2c.port is 80 like service.port',
+    ],
+    [
+      'a rule to a port that is not there',
+      'httpRoute.enabled=true,httpRoute.parentRefs[0].name=public,httpRoute.rules[0].port=h2c',
+      'port h2c in httpRoute.rules and ingress.hosts needs config.application.h2c',
+    ],
+    [
+      'a path to a port that is not there',
+      'ingress.enabled=true,ingress.hosts[0].host=a.example.com,ingress.hosts[0].paths[0].path=/,ingress.hosts[0].paths[0].port=h2c',
+      'port h2c in httpRoute.rules and ingress.hosts needs config.application.h2c',
+    ],
   ])('are refused with one line: %s', (_, set, line) => {
     const [said = '', ...rest] = lines(refusal({ files: good, set: [set] }))
 

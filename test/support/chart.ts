@@ -144,8 +144,11 @@ export const foreignKinds: readonly string[] = [
   'ServiceMonitor',
   'PrometheusRule',
   'HTTPRoute',
+  'GRPCRoute',
   'Middleware',
   'SecurityPolicy',
+  'ExtensionService',
+  'AuthorizationPolicy',
 ]
 
 /** Throws what Kubernetes would object to. */

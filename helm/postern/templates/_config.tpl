@@ -27,6 +27,22 @@
 {{- if or .Values.tls.existingSecret (dig "tls" "certFile" "" .Values.config) }}https{{ else }}http{{ end -}}
 {{- end -}}
 
+{{/* Port of the Service for HTTP/2 without TLS; empty when the public port does not accept it. */}}
+{{- define "postern.h2cPort" -}}
+{{- if and (dig "application" "h2c" false .Values.config) (eq (include "postern.scheme" .) "http") -}}
+{{- int64 .Values.service.h2c.port -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Port of the Service that accepts HTTP/2, with TLS or without; empty when none does. */}}
+{{- define "postern.http2Port" -}}
+{{- if eq (include "postern.scheme" .) "http" -}}
+{{- include "postern.h2cPort" . -}}
+{{- else if dig "application" "http2" true .Values.config -}}
+{{- int64 .Values.service.port -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Port for forward-auth requests from outside the pod; empty when there are none. */}}
 {{- define "postern.forwardAuthPort" -}}
 {{- $loopback := list "127.0.0.1" "localhost" "::1" -}}

@@ -117,15 +117,31 @@
 {{- $problems = append $problems "networkPolicy.forwardAuthFrom is required when config.forwardAuth is enabled: list the proxies that may connect" -}}
 {{- end -}}
 
-{{- $proxies := or $values.forwardAuth.traefik.enabled $values.forwardAuth.envoyGateway.enabled -}}
+{{- $proxies := list -}}
+{{- range list "traefik" "envoyGateway" "contour" "istio" -}}
+{{- if (index $values.forwardAuth .).enabled }}{{ $proxies = append $proxies (printf "forwardAuth.%s" .) }}{{ end -}}
+{{- end -}}
 {{- if and $proxies (not (include "postern.forwardAuthPort" .)) -}}
-{{- $problems = append $problems "config.forwardAuth is required with forwardAuth.traefik and forwardAuth.envoyGateway: set config.forwardAuth to enabled: true, host: 0.0.0.0" -}}
+{{- $problems = append $problems (printf "config.forwardAuth is required with %s: set config.forwardAuth to enabled: true, host: 0.0.0.0" (join " and " $proxies)) -}}
+{{- end -}}
+{{- if eq (include "postern.forwardAuthPort" .) (toString (int64 $values.forwardAuth.grpcPort)) -}}
+{{- $problems = append $problems (printf "forwardAuth.grpcPort is %d like config.forwardAuth.port: the Service needs two different ports" (int64 $values.forwardAuth.grpcPort)) -}}
 {{- end -}}
 {{- if and (dig "forwardAuth" "enabled" false $values.config) (not (dig "application" "trustedProxies" "" $values.config)) -}}
 {{- $problems = append $problems "config.application.trustedProxies is required with config.forwardAuth: list the addresses of the proxies that may ask" -}}
 {{- end -}}
-{{- if and $values.forwardAuth.envoyGateway.enabled (not $values.forwardAuth.envoyGateway.httpRoutes) -}}
-{{- $problems = append $problems "forwardAuth.envoyGateway.httpRoutes is required: name the HTTPRoutes whose requests are checked" -}}
+{{- with $values.forwardAuth.envoyGateway -}}
+{{- if and .enabled (not .httpRoutes) (not .grpcRoutes) -}}
+{{- $problems = append $problems "forwardAuth.envoyGateway.httpRoutes is required: name the HTTPRoutes whose requests are checked, or set grpcRoutes" -}}
+{{- end -}}
+{{- end -}}
+{{- with $values.forwardAuth.istio -}}
+{{- if and .enabled (not .selector) (not .targetRefs) -}}
+{{- $problems = append $problems "forwardAuth.istio.selector is required: set the labels of the workloads whose requests are checked, or targetRefs; without either, the policy would apply to every workload of its namespace" -}}
+{{- end -}}
+{{- if and .enabled .selector .targetRefs -}}
+{{- $problems = append $problems "forwardAuth.istio has both selector and targetRefs; keep one" -}}
+{{- end -}}
 {{- end -}}
 
 {{- if and $values.networkPolicy.enabled (include "postern.consolePort" .) (not $values.networkPolicy.consoleFrom) -}}
@@ -180,6 +196,21 @@
 {{- end -}}
 {{- if and $values.httpRoute.enabled (not $values.httpRoute.parentRefs) -}}
 {{- $problems = append $problems "httpRoute.parentRefs is required: set the Gateway" -}}
+{{- end -}}
+{{- if and $values.grpcRoute.enabled (not $values.grpcRoute.parentRefs) -}}
+{{- $problems = append $problems "grpcRoute.parentRefs is required: set the Gateway" -}}
+{{- end -}}
+{{- if and $values.grpcRoute.enabled (not (include "postern.http2Port" .)) -}}
+{{- $problems = append $problems "grpcRoute needs HTTP/2 on the public port: set config.application.h2c to true, or tls.existingSecret without config.application.http2: false" -}}
+{{- end -}}
+{{- if eq (include "postern.h2cPort" .) (toString (int64 $values.service.port)) -}}
+{{- $problems = append $problems (printf "service.h2c.port is %d like service.port: the Service needs two different ports" (int64 $values.service.port)) -}}
+{{- end -}}
+{{- $toH2c := false -}}
+{{- range $values.httpRoute.rules }}{{ if eq (default "http" .port) "h2c" }}{{ $toH2c = true }}{{ end }}{{ end -}}
+{{- range $values.ingress.hosts }}{{ range .paths }}{{ if eq (default "http" .port) "h2c" }}{{ $toH2c = true }}{{ end }}{{ end }}{{ end -}}
+{{- if and $toH2c (not (include "postern.h2cPort" .)) -}}
+{{- $problems = append $problems "port h2c in httpRoute.rules and ingress.hosts needs config.application.h2c and no TLS on the public port: set config.application.h2c to true" -}}
 {{- end -}}
 
 {{- range splitList "\n" (include "postern.missingKinds" . | trim) -}}

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { type ClientHttp2Session, connect } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,17 +15,23 @@ import { type Container, podOf, preStop, type SidecarPod, sidecar } from '../sup
 import { tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
 
+/** What callers, Postern and the service speak. */
+type Protocol = 'HTTP/1.1' | 'HTTP/2'
+
 /** A service that answers after a while, and ends at once when it is told to. */
 const service = `
-  const { createServer } = require('node:http')
+  const { createServer } = require(process.argv[2] === 'HTTP/2' ? 'node:http2' : 'node:http')
   createServer((_, answer) => setTimeout(() => answer.end('{"ok":true}'), 200))
     .listen(Number(process.argv[1]), '127.0.0.1', () => console.log('listening'))
 `
 
-async function startService(): Promise<{ readonly port: number; readonly child: ChildProcess }> {
+async function startService(
+  protocol: Protocol,
+): Promise<{ readonly port: number; readonly child: ChildProcess }> {
   const port = await freePort()
   const stdio = ['ignore', 'pipe', 'inherit'] as const
-  const child = spawn(process.execPath, ['-e', service, String(port)], { stdio: [...stdio] })
+  const args = ['-e', service, String(port), protocol]
+  const child = spawn(process.execPath, args, { stdio: [...stdio] })
   onTestFinished(() => void child.kill('SIGKILL'))
   await once(child.stdout as NonNullable<typeof child.stdout>, 'data')
   return { port, child }
@@ -51,31 +58,89 @@ async function endPod(pod: SidecarPod, processes: Readonly<Record<string, Ending
   for (const one of sidecars.toReversed()) await end(one)
 }
 
+interface Caller {
+  /** The status that one call got, or the code of its error. */
+  call(): Promise<number | string | undefined>
+  /** How often it was told to use another connection. */
+  readonly goaways: number
+  close(): void
+}
+
+/** Each call on a connection of its own. */
+function createCaller(port: number): Caller {
+  const bytes = request('GET /a', [authorization])
+  return {
+    async call() {
+      const { answers } = await sendRaw(port, bytes, { quietMs: 60_000 })
+      return answers[0]?.status
+    },
+    goaways: 0,
+    close() {},
+  }
+}
+
+/** All calls on one connection until GOAWAY; then on another one, as clients of gRPC do. Never a call twice. */
+function createHttp2Caller(port: number): Caller {
+  let session: ClientHttp2Session | undefined
+  let goaways = 0
+  const [name = '', value = ''] = authorization.split(': ')
+  return {
+    async call() {
+      if (session === undefined || session.closed || session.destroyed) {
+        session = connect(`http://127.0.0.1:${port}`)
+        // The call reports it.
+        session.on('error', () => {})
+        session.once('goaway', () => (goaways += 1))
+      }
+      const stream = session.request({ ':path': '/a', [name.toLowerCase()]: value })
+      try {
+        const [head] = await once(stream, 'response')
+        stream.resume()
+        await once(stream, 'end')
+        return head[':status']
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code
+      }
+    },
+    get goaways() {
+      return goaways
+    },
+    close() {
+      session?.destroy()
+    },
+  }
+}
+
+const authorization = `Authorization: Bearer ${tokenOf('admin')}`
+
 /** Ends the pod under load, and counts what the callers got while a balancer may still send them. */
-async function callsDuringEnd(values: Values) {
+async function callsDuringEnd(values: Values, protocol: Protocol) {
+  const isHttp2 = protocol === 'HTTP/2'
   const times = ['config.shutdown.graceMs=1500', 'config.shutdown.deadlineMs=4000']
   const pod = podOf({ ...values, set: [...(values.set ?? []), ...times] })
-  const { port, child } = await startService()
+  const { port, child } = await startService(protocol)
   const directory = await mkdtemp(join(tmpdir(), 'postern-pod-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  const gateway = await startGatewayProcess(
-    join(directory, 'postern.yaml'),
-    loneGatewayConfig(directory, `http://127.0.0.1:${port}`, {
-      shutdown: { graceMs: 1500, idleMs: 200, deadlineMs: 4000 },
-    }),
-  )
+  const upstream = `http://127.0.0.1:${port}`
+  const { application, ...config } = loneGatewayConfig(directory, upstream, {
+    shutdown: { graceMs: 1500, idleMs: 200, deadlineMs: 4000 },
+    upstreams: { backend: { targets: [upstream], protocol: isHttp2 ? 'h2c' : 'http1' } },
+  })
+  const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), {
+    ...config,
+    application: { ...application, h2c: isHttp2 },
+  })
   onTestFinished(() => gateway.kill())
 
-  const statuses: (number | undefined)[] = []
+  const statuses: (number | string | undefined)[] = []
   let stopped = false
-  const bytes = request('GET /a', [`Authorization: Bearer ${tokenOf('admin')}`])
-  const lane = async () => {
-    while (!stopped) {
-      const { answers } = await sendRaw(gateway.publicPort, bytes, { quietMs: 60_000 })
-      statuses.push(answers[0]?.status)
-    }
+  const create = isHttp2 ? createHttp2Caller : createCaller
+  const callers = Array.from({ length: 4 }, () => create(gateway.publicPort))
+  onTestFinished(() => callers.forEach((caller) => void caller.close()))
+  const lane = async (caller: Caller) => {
+    while (!stopped) statuses.push(await caller.call())
   }
-  const load = Promise.all(Array.from({ length: 4 }, lane))
+  const load = Promise.all(callers.map(lane))
   await until(() => statuses.length > 4)
   let serviceEnded = false
   child.once('exit', () => {
@@ -95,21 +160,32 @@ async function callsDuringEnd(values: Values) {
   await gateway.exit
   const outlived = !serviceEnded
   await ended
-  return { failed: statuses.filter((status) => status !== 200), outlived }
+  return {
+    failed: statuses.filter((status) => status !== 200),
+    outlived,
+    moved: callers.every(({ goaways }) => goaways > 0),
+  }
 }
 
-describe('a rollout of a pod with the service behind Postern', () => {
+const protocols: readonly Protocol[] = ['HTTP/1.1', 'HTTP/2']
+
+describe.each(protocols)('a rollout of a pod with the service behind Postern, %s', (protocol) => {
   test.each([
     ['native', []],
     ['preStop', preStop],
   ])('fails no request: order %s', async (_, set) => {
-    expect(await callsDuringEnd({ ...sidecar, set })).toEqual({ failed: [], outlived: true })
+    expect(await callsDuringEnd({ ...sidecar, set }, protocol)).toEqual({
+      failed: [],
+      outlived: true,
+      // Before the gateway ends, callers of HTTP/2 are told to use another one.
+      moved: protocol === 'HTTP/2',
+    })
   })
 
   test('would, if both ended together', async () => {
     const set = ['appContainers=null', 'extraContainers[0].name=app', 'extraContainers[0].image=x']
 
-    const { failed, outlived } = await callsDuringEnd({ ...sidecar, set })
+    const { failed, outlived } = await callsDuringEnd({ ...sidecar, set }, protocol)
 
     expect(outlived).toBe(false)
     expect(failed).toContain(502)

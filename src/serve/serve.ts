@@ -118,6 +118,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       ...identity,
       log,
       now,
+      isDraining: () => ports.isDraining(),
       tracing,
       record,
       watchDecisions: decisionWatch.wrap,

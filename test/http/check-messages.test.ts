@@ -5,7 +5,7 @@ import { readCheckRequest } from '../../src/http/forward-auth/check-request.ts'
 import { allowedResponse, deniedResponse } from '../../src/http/forward-auth/check-response.ts'
 import { describedRequest } from '../../src/http/forward-auth/described-request.ts'
 import { bytesField, numberField } from '../../src/http/forward-auth/protobuf.ts'
-import { checkOf, decodeAnswer, encodeCheck } from '../support/ext-authz.ts'
+import { checkOf, decodeAnswer, encodeCheck } from '../support/check-messages.ts'
 
 /** The check with these bytes as its HTTP request. */
 const withHttp = (...fields: Buffer[]) =>

@@ -1,15 +1,11 @@
 import { connect } from 'node:http2'
 import { Metadata, status } from '@grpc/grpc-js'
 import { describe, expect, test } from 'vitest'
-import {
-  checkOf,
-  checkOfLine,
-  encodeCheck,
-  grpcClient,
-  headersIn,
-  health,
-} from '../support/ext-authz.ts'
+import { FrameType } from '../../src/h2/frames.ts'
+import { checkOf, checkOfLine, encodeCheck, headersIn, health } from '../support/check-messages.ts'
+import { grpcClient } from '../support/ext-authz.ts'
 import { askAbout, asked, expectedStatuses } from '../support/forward-auth.ts'
+import { connectFrames, data, headers, requestFields } from '../support/frame-client.ts'
 import { dev, logIn } from '../support/log-in.ts'
 import { ok } from '../support/recording-upstream.ts'
 import { startPostern } from '../support/start-postern.ts'
@@ -243,6 +239,24 @@ describe('other calls on the forward-auth port', () => {
     expect(await ask('')).toEqual({ status: 1 })
     expect(await ask('envoy.service.auth.v3.Authorization')).toEqual({ status: 1 })
     await expect(ask('shop.Orders')).rejects.toMatchObject({ code: status.NOT_FOUND })
+  })
+
+  test('health is NOT_SERVING once the shutdown has begun', async () => {
+    const postern = await startPostern({ config: asked() })
+    // By hand: a client of gRPC leaves a connection that announces its end.
+    const client = await connectFrames(postern.forwardAuthPort ?? 0)
+    const fields = requestFields(`POST ${health.path}`, [['content-type', 'application/grpc']])
+    async function ask(id: number) {
+      client.send(headers(id, fields, { body: true }), data(id, Buffer.alloc(5), true))
+      const { payload } = await client.next(FrameType.data, id)
+      return health.responseDeserialize(payload.subarray(5))
+    }
+
+    expect(await ask(1)).toEqual({ status: 1 })
+    const closed = postern.close()
+    expect(await ask(3)).toEqual({ status: 2 })
+    client.socket.destroy()
+    await closed
   })
 
   test('an unknown method is UNIMPLEMENTED', async () => {

@@ -171,7 +171,7 @@ export async function buildGeneration(
     forwardAuth: createForwardAuthHandling({
       check,
       isTrusted: isTrustedProxy,
-      isReady: () => hasPolicy(policies),
+      isReady: () => !lasting.isDraining() && hasPolicy(policies),
       messages,
       stallTimeoutMs,
     }),

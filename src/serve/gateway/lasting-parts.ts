@@ -46,6 +46,8 @@ export interface GatewayParts {
   readonly usage: Pick<AdmitParts, 'observe' | 'onIdentified'> | undefined
   readonly shadow: AdmitParts['observe']
   readonly log: Log
+  /** Whether the shutdown has begun. */
+  readonly isDraining: () => boolean
 }
 
 /** What every generation of the gateway shares: a reload neither closes nor resets it. */

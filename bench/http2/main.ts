@@ -1,17 +1,17 @@
 // CPU per request over HTTP/2, in one run: Postern against a bare forwarder of node:http2 that checks
 // nothing, and beside nginx and Envoy. h2load sends the requests: 64 connections with 10 streams each.
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { median } from '../console/figures.ts'
 import type { Server } from '../run/background.ts'
 import { buildPostern } from '../run/build.ts'
 import { checkout } from '../run/places.ts'
-import { cpuSecondsOf, treeOf } from '../run/processes.ts'
 import { createTokens, permitted } from '../run/rules.ts'
 import { createStores } from '../run/stores.ts'
 import { startUpstream } from '../run/upstream.ts'
+import { cpuMicrosOf, requireH2load, runH2load } from './h2load.ts'
 import { createPeers, directoryFor } from './peers.ts'
 
 const usage = `npm run bench:http2 -- [--rounds N] [--requests N] [--limit RATIO] [--output text|json]
@@ -35,10 +35,7 @@ if (values.help || !(rounds >= 1) || !(requests >= 1000)) {
   process.stdout.write(usage)
   process.exit(values.help ? 0 : 2)
 }
-if (spawnSync('h2load', ['--version']).status !== 0) {
-  console.error('bench:http2 needs h2load: install the package nghttp2-client')
-  process.exit(2)
-}
+requireH2load('bench:http2')
 
 interface Running {
   readonly name: string
@@ -46,6 +43,7 @@ interface Running {
   readonly microseconds: number[]
 }
 
+const [token = ''] = createTokens(1)
 const directory = await mkdtemp(join(tmpdir(), 'postern-http2-'))
 const stores = createStores()
 const upstream = await startUpstream(directory)
@@ -60,7 +58,7 @@ try {
     const own = await directoryFor(directory, peer)
     const server = await peer.start({ directory: own, upstreamPort: upstream.port })
     running.push({ name: peer.name, server, microseconds: [] })
-    load(server.port, requests)
+    runH2load(requests, loadOf(server))
   }
   for (let round = 0; round < rounds; round++) {
     for (const peer of round % 2 === 0 ? running : running.toReversed()) measure(peer)
@@ -73,27 +71,13 @@ try {
   await rm(directory, { recursive: true, force: true })
 }
 
-/** Throws unless every request was answered with a 2xx. */
-function load(port: number, count: number): void {
-  const [token = ''] = createTokens(1)
-  const { stdout, stderr } = spawnSync(
-    'h2load',
-    [
-      ...['-n', String(count), '-c', '64', '-m', '10', '-t', '1'],
-      ...['-H', `authorization: Bearer ${token}`],
-      `http://127.0.0.1:${port}${permitted.one}`,
-    ],
-    { encoding: 'utf8' },
-  )
-  const good = Number(/status codes: (\d+) 2xx/.exec(stdout)?.[1] ?? 0)
-  if (good !== count) throw new Error(`${good} of ${count} requests got a 2xx: ${stdout}${stderr}`)
+function loadOf({ port }: Server): readonly string[] {
+  const url = `http://127.0.0.1:${port}${permitted.one}`
+  return ['-c', '64', '-m', '10', '-H', `authorization: Bearer ${token}`, url]
 }
 
 function measure({ server, microseconds }: Running): void {
-  const pids = treeOf(server.pid)
-  const before = cpuSecondsOf(pids)
-  load(server.port, requests)
-  microseconds.push(((cpuSecondsOf(pids) - before) / requests) * 1e6)
+  microseconds.push(cpuMicrosOf(server.pid, requests, loadOf(server)))
 }
 
 function report(): void {
@@ -118,9 +102,4 @@ function report(): void {
   }
   const ours = rows.find(({ name }) => name.startsWith('Postern'))
   if (values.limit !== undefined && (ours?.ratio ?? 0) > Number(values.limit)) process.exitCode = 1
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }

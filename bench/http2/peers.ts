@@ -5,10 +5,10 @@ import { freePort } from '../../test/support/redis-server.ts'
 import { fetchedProxy } from '../../test/support/services/find-proxy.ts'
 import { type Server, startServer } from '../run/background.ts'
 import { fileOfPeers } from '../run/places.ts'
-import { createPosternPeers } from '../run/postern-peers.ts'
 import type { Stores } from '../run/stores.ts'
 import { fill } from '../run/template.ts'
 import { findTool } from '../run/tools.ts'
+import { startPostern } from './postern.ts'
 
 /** Something that takes HTTP/2 without TLS and forwards it over HTTP/1.1. */
 export interface Http2Peer {
@@ -23,8 +23,19 @@ export interface Places {
   readonly upstreamPort: number
 }
 
+/** Changes to the configurations of others. */
+export interface PeerChanges {
+  readonly nginx?: (text: string) => string
+  readonly envoy?: (text: string) => string
+}
+
 /** The floor that Postern is measured by comes first. */
-export function createPeers(main: string, stores: () => Promise<Stores>): readonly Http2Peer[] {
+export function createPeers(
+  main: string,
+  stores: () => Promise<Stores>,
+  changes: PeerChanges = {},
+): readonly Http2Peer[] {
+  const { nginx: changeNginx = unchanged, envoy: changeEnvoy = unchanged } = changes
   const nginx = findTool('nginx')
   const envoy = fetchedProxy('envoy')
   return [
@@ -47,17 +58,10 @@ export function createPeers(main: string, stores: () => Promise<Stores>): readon
     {
       name: 'Postern, 10,000 rules',
       absent: undefined,
-      start: async (places) => {
-        const port = await freePort()
-        const [postern] = createPosternPeers({ main, version: '', hasWorkers: true, stores })
-        if (postern === undefined) throw new Error('no Postern to start')
-        const setting = { ...places, port, tls: false, certificate: '', key: '' }
-        const launch = await postern.prepare(setting)
-        const file = join(places.directory, 'postern.yaml')
-        const text = await readFile(file, 'utf8')
-        await writeFile(file, text.replace('application: {', 'application: { h2c: true,'))
-        return startServer({ ...launch, port, output: outputIn(places.directory) })
-      },
+      start: (places) =>
+        startPostern({ main, stores, ...places }, (text) =>
+          text.replace('application: {', 'application: { h2c: true,'),
+        ),
     },
     {
       name: 'nginx',
@@ -69,7 +73,7 @@ export function createPeers(main: string, stores: () => Promise<Stores>): readon
         const values = { user, directory, port, upstreamPort, certificate: '', key: '', tls: false }
         const text = fill(template, values).replace('backlog=4096;', 'http2 backlog=4096;')
         const file = join(directory, 'nginx.conf')
-        await writeFile(file, text)
+        await writeFile(file, changeNginx(text))
         const args = ['-p', directory, '-e', 'stderr', '-c', file, '-g', 'daemon off;']
         return startServer({ program: nginx ?? '', args, port, output: outputIn(directory) })
       },
@@ -85,10 +89,8 @@ export function createPeers(main: string, stores: () => Promise<Stores>): readon
         const template = await readFile(fileOfPeers('envoy.yaml'), 'utf8')
         const values = { port, upstreamPort, certificate: '', key: '', tls: false }
         const file = join(directory, 'envoy.yaml')
-        await writeFile(
-          file,
-          fill(template, values).replace('codec_type: HTTP1', 'codec_type: HTTP2'),
-        )
+        const text = fill(template, values).replace('codec_type: HTTP1', 'codec_type: HTTP2')
+        await writeFile(file, changeEnvoy(text))
         const args = [
           '--config-path',
           file,
@@ -103,6 +105,8 @@ export function createPeers(main: string, stores: () => Promise<Stores>): readon
     },
   ]
 }
+
+const unchanged = (text: string) => text
 
 function outputIn(directory: string): string {
   return join(directory, 'output')

@@ -8,16 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { ErrorCode } from '../../src/h2/error-codes.ts'
-import { Flag, FrameType, numberFrame, settingsFrame, smallFrame } from '../../src/h2/frames.ts'
+import { FrameType } from '../../src/h2/frames.ts'
 import { createCertificates } from '../support/certificates.ts'
-import {
-  connectFrames,
-  data,
-  type FrameClient,
-  headers,
-  literals,
-  requestFields,
-} from '../support/frame-client.ts'
+import { createFloods, type Flood } from '../support/floods.ts'
+import { connectFrames, type FrameClient, headers, requestFields } from '../support/frame-client.ts'
 import { metricOf, watchMemory } from '../support/gateway-metrics.ts'
 import { startLoneGateway } from '../support/lone-gateway.ts'
 import { ok } from '../support/recording-upstream.ts'
@@ -28,61 +22,8 @@ const MIB = 1_048_576
 const bearer = ['authorization', `Bearer ${tokenOf('admin')}`] as const
 const hangs = requestFields('GET /hangs', [bearer])
 const post = requestFields('POST /hangs', [bearer])
-const bytes = (...all: readonly number[]) => Buffer.from(all)
 
-interface Flood {
-  readonly name: string
-  /** What begins it. */
-  readonly first?: readonly Buffer[]
-  /** What then comes again and again, with a new stream each time. */
-  readonly again: (streamId: number) => readonly Buffer[]
-}
-
-/** A header of 4,000 bytes that the table remembers, and one byte for each time it is repeated. */
-const bomb = Buffer.concat([
-  literals(requestFields('GET /hangs')),
-  bytes(0x40, 1, 0x61, 127, 0xa1, 0x1e),
-  Buffer.alloc(4000, 'a'),
-  Buffer.alloc(8000, 0xbe),
-])
-
-const floods: readonly Flood[] = [
-  {
-    name: 'rapid reset (CVE-2023-44487)',
-    again: (id) => [headers(id, hangs), numberFrame(FrameType.rstStream, id, ErrorCode.cancel)],
-  },
-  {
-    name: 'streams that we reset (CVE-2025-8671)',
-    again: (id) => [headers(id, hangs), numberFrame(FrameType.windowUpdate, id, 0)],
-  },
-  {
-    name: 'malformed requests',
-    again: (id) => [headers(id, [...hangs, ['connection', 'close']])],
-  },
-  {
-    name: 'CONTINUATION (CVE-2024-27316, CVE-2024-27983)',
-    first: [smallFrame(FrameType.headers, 0, 1, literals(hangs))],
-    again: () => [smallFrame(FrameType.continuation, 0, 1, literals([['x-a', 'b']]))],
-  },
-  { name: 'SETTINGS', again: () => [settingsFrame([[4, 65_535]])] },
-  { name: 'PING', again: () => [smallFrame(FrameType.ping, 0, 0, Buffer.alloc(8))] },
-  {
-    name: 'empty DATA',
-    first: [headers(1, post, { body: true })],
-    again: () => [data(1, '', false)],
-  },
-  {
-    name: 'PRIORITY',
-    again: (id) => [smallFrame(FrameType.priority, 0, id, bytes(0, 0, 0, 0, 16))],
-  },
-  { name: 'WINDOW_UPDATE', again: () => [numberFrame(FrameType.windowUpdate, 0, 1)] },
-  { name: 'unknown frames', again: () => [smallFrame(0xfa, 0, 0, Buffer.alloc(8))] },
-  {
-    name: 'HPACK bombs',
-    again: (id) => [smallFrame(FrameType.headers, Flag.endHeaders | Flag.endStream, id, bomb)],
-  },
-  { name: 'thousands of idle streams', again: (id) => [headers(id, hangs)] },
-]
+const floods = createFloods(hangs, post)
 
 /** Sends until the gateway closes the connection, and returns the code of its GOAWAY. */
 async function flood({ first = [], again }: Flood, client: FrameClient): Promise<number> {

@@ -3,17 +3,11 @@ import { connect, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import { FrameReader } from '../../src/h2/frame-reader.ts'
-import {
-  Flag,
-  type Frame,
-  FrameType,
-  maxFrameBytes,
-  preface,
-  settingsFrame,
-  smallFrame,
-} from '../../src/h2/frames.ts'
+import { Flag, type Frame, FrameType, preface, settingsFrame } from '../../src/h2/frames.ts'
 import { Decoder } from '../../src/h2/hpack/decoder.ts'
 import { until } from './until.ts'
+
+export { data, headers, literals, requestFields } from './frame-builders.ts'
 
 /** A client that sends HTTP/2 frames made by hand, and keeps those that it gets. */
 export interface FrameClient {
@@ -28,59 +22,6 @@ export interface FrameClient {
   blocks(streamId: number): readonly (readonly (readonly [string, string])[])[]
   readonly isClosed: boolean
   closed(): Promise<void>
-}
-
-/** Fields as literals that no table remembers, so that they can be anything. */
-export function literals(fields: readonly (readonly [string, string])[]): Buffer {
-  return Buffer.concat(
-    fields.map(([name, value]) => {
-      const [nameBytes, valueBytes] = [Buffer.from(name, 'latin1'), Buffer.from(value, 'latin1')]
-      return Buffer.concat([Buffer.of(0), sized(nameBytes), sized(valueBytes)])
-    }),
-  )
-}
-
-function sized(bytes: Buffer): Buffer {
-  if (bytes.length < 127) return Buffer.concat([Buffer.of(bytes.length), bytes])
-  const length = [127]
-  let rest = bytes.length - 127
-  for (; rest >= 128; rest = Math.floor(rest / 128)) length.push((rest % 128) + 128)
-  return Buffer.concat([Buffer.from([...length, rest]), bytes])
-}
-
-export function requestFields(
-  line: string,
-  headers: readonly (readonly [string, string])[] = [],
-): (readonly [string, string])[] {
-  const [method = '', path = ''] = line.split(' ')
-  return [
-    [':method', method],
-    [':scheme', 'http'],
-    [':path', path],
-    [':authority', 'gateway.test'],
-    ...headers,
-  ]
-}
-
-/** A HEADERS frame, with CONTINUATION if it takes that. It ends the stream unless a body follows. */
-export function headers(
-  id: number,
-  fields: readonly (readonly [string, string])[],
-  { body = false } = {},
-): Buffer {
-  const block = literals(fields)
-  const frames: Buffer[] = []
-  for (let at = 0; at === 0 || at < block.length; at += maxFrameBytes) {
-    const isLast = at + maxFrameBytes >= block.length
-    const flags = (isLast ? Flag.endHeaders : 0) | (at === 0 && !body ? Flag.endStream : 0)
-    const type = at === 0 ? FrameType.headers : FrameType.continuation
-    frames.push(smallFrame(type, flags, id, block.subarray(at, at + maxFrameBytes)))
-  }
-  return Buffer.concat(frames)
-}
-
-export function data(id: number, text: string | Buffer, isLast: boolean): Buffer {
-  return smallFrame(FrameType.data, isLast ? Flag.endStream : 0, id, Buffer.from(text))
 }
 
 /** Connects, in the clear or with TLS, with preface and SETTINGS already sent. */

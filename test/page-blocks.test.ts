@@ -52,6 +52,7 @@ describe('the blocks of a page', () => {
     ['a line of …', 'a\nb\nc\nd\n', 'a\n…\nd\n'],
     ['a line of … for nothing', 'a\nd\n', 'a\n…\nd\n'],
     ['another replica and another time', 'vm-7145-51b3ef 0.4 s ago', 'web-12-aabbcc  12 s ago\n'],
+    ['another duration', 'web-12-aabbcc evaluating 14 s', 'web-12-aabbcc  evaluating  1 min\n'],
     ['another date', 'expires 2027-02-14', 'expires 2026-11-16\n'],
     ['another minute', 'seen 2027-02-14T18:51Z', 'seen 2026-11-16T18:41Z\n'],
     ['another password', 'MxVBZFQy9AEexRhe', 'c5uu7wue9RxMhrrb\n'],

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir, userInfo } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { pack } from './packed-package.ts'
-import { startPostgres } from './postgres-server.ts'
-import { startRedis } from './redis-server.ts'
+import { missingServers, type PageServer, startServers } from './page-servers.ts'
 import { type RanPage, runPage } from './run-page.ts'
 
 /** A page whose commands `npm run docs:check` runs, and what its reader has. */
@@ -14,26 +13,56 @@ interface DocumentedPage {
   readonly commands: number
   /** Ports beside 3000, 8000 and 9100 that its commands listen on. */
   readonly ports?: readonly number[]
-  readonly servers?: readonly ('redis' | 'postgres')[]
+  readonly servers?: readonly PageServer[]
   /** Programs that it uses and a machine may lack. */
   readonly programs?: readonly string[]
   /** Files and folders of the repository that the reader has in the directory. */
   readonly files?: readonly string[]
   /** The packed package lies there; without it, the command `postern` is installed. */
   readonly packed?: true
+  /** Its output names the user and the machine, which are `ada` and `gw-1` on the page. */
+  readonly operator?: true
 }
 
 /** Every page with commands to run. `test/pages` has what comes before the first of them. */
 export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
   'README.md': { commands: 12, ports: [8001], files: ['policies', 'samples'] },
   'docs/accounts.md': { commands: 25, ports: [8001, 9102], files: ['policies'] },
+  'docs/audit.md': { commands: 3, files: ['policies'], operator: true },
   'docs/backup.md': {
     commands: 18,
     servers: ['redis', 'postgres'],
     programs: ['pg_dump', 'psql', 'redis-cli'],
   },
+  'docs/configure.md': { commands: 1, files: ['policies'] },
+  'docs/environment.md': { commands: 1, files: ['policies'] },
   'docs/first-admin.md': { commands: 4, servers: ['postgres'] },
+  'docs/issuers.md': { commands: 3, ports: [8080], files: ['policies'] },
+  'docs/ldap.md': { commands: 6, servers: ['ldap'], files: ['policies'] },
+  'docs/linked-accounts.md': { commands: 4 },
+  'docs/login-module.md': { commands: 5, ports: [8025], files: ['policies', 'samples'] },
   'docs/login-page.md': { commands: 2, files: ['policies'] },
+  'docs/login.md': { commands: 4, files: ['policies'], programs: ['jq'] },
+  'docs/operate.md': {
+    commands: 2,
+    ports: [3001, 5432],
+    servers: ['redis'],
+    programs: ['redis-cli'],
+  },
+  'docs/policies.md': {
+    commands: 50,
+    ports: [8001, 9102],
+    servers: ['redis', 'postgres'],
+    programs: ['git', 'perl'],
+    files: ['policies'],
+  },
+  'docs/policy-evidence.md': {
+    commands: 10,
+    ports: [8001, 9102],
+    servers: ['redis', 'postgres'],
+    programs: ['gzip', 'perl'],
+    files: ['policies'],
+  },
   'docs/policy-publishing.md': {
     commands: 26,
     ports: [8001, 9102],
@@ -41,6 +70,18 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     programs: ['git'],
     files: ['policies'],
   },
+  'docs/policy-questions.md': { commands: 16, ports: [8001], files: ['policies', 'samples'] },
+  'docs/policy-trust.md': {
+    commands: 20,
+    servers: ['redis', 'postgres'],
+    programs: ['jq', 'redis-cli', 'ssh-keygen'],
+    files: ['policies'],
+    operator: true,
+  },
+  'docs/refusals.md': { commands: 4, ports: [8001, 9102], files: ['policies'] },
+  'docs/second-factor.md': { commands: 4, files: ['policies'] },
+  'docs/services.md': { commands: 3, files: ['policies', 'samples'] },
+  'docs/stores.md': { commands: 2, servers: ['mariadb'], programs: ['mariadb'] },
   'docs/migrate.md': { commands: 14, servers: ['postgres'], programs: ['psql'] },
   'docs/roles.md': { commands: 14 },
   'docs/service-accounts.md': { commands: 8 },
@@ -62,13 +103,14 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
 
 /** What this machine lacks for a page. */
 export function missingPrograms(page: string): readonly string[] {
-  const { programs = [] } = row(page)
-  return programs.filter((name) => spawnSync(name, ['--version']).error !== undefined)
+  const { programs = [], servers = [] } = row(page)
+  const missing = programs.filter((name) => spawnSync(name, ['--version']).error !== undefined)
+  return [...missing, ...missingServers(servers)]
 }
 
 /** Runs a page with what its row says. `close` of the result ends all that was started for it. */
 export async function runDocumentedPage(page: string): Promise<RanPage> {
-  const { ports = [], servers = [], files = [], packed } = row(page)
+  const { ports = [], servers = [], files = [], packed, operator } = row(page)
   const closing: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (const each of closing.toReversed()) await each()
@@ -76,18 +118,7 @@ export async function runDocumentedPage(page: string): Promise<RanPage> {
   const root = await mkdtemp(join(tmpdir(), 'postern-command-'))
   closing.push(() => rm(root, { recursive: true, force: true }))
   try {
-    const used: Record<number, number> = {}
-    if (servers.includes('redis')) {
-      const redis = await startRedis()
-      closing.push(() => redis.stop())
-      used[6379] = redis.port
-    }
-    if (servers.includes('postgres')) {
-      const postgres = await startPostgres()
-      closing.push(() => postgres.stop())
-      await postgres.query('CREATE DATABASE postern')
-      used[5432] = postgres.port
-    }
+    const { ports: used, authority } = await startServers(servers, closing)
     const archive = packed === undefined ? undefined : await pack(root)
     const setup = join('test/pages', basename(page))
     const ran = await runPage(page, {
@@ -99,8 +130,10 @@ export async function runDocumentedPage(page: string): Promise<RanPage> {
         ...(packed === undefined ? { PATH: `${command(root)}:${process.env['PATH']}` } : {}),
       },
       ...(existsSync(setup) ? { setup } : {}),
+      ...(operator ? { words: { [userInfo().username]: 'ada', [hostname()]: 'gw-1' } } : {}),
       async prepare(directory) {
         if (archive !== undefined) await copyFile(archive, join(directory, 'postern-0.1.0.tgz'))
+        if (authority !== undefined) await copyFile(authority, join(directory, 'ca.pem'))
         for (const name of files) {
           await cp(resolve(name), join(directory, name), { recursive: true })
         }
@@ -122,7 +155,9 @@ function row(page: string): DocumentedPage {
 
 /** A directory with the command `postern`, run from source. */
 function command(root: string): string {
-  const script = `#!/bin/sh\nexec '${process.execPath}' '${resolve('src/main.ts')}' "$@"\n`
+  const compiled = process.env['NODE_COMPILE_CACHE'] ?? join(root, 'compiled')
+  const run = `NODE_COMPILE_CACHE='${compiled}' exec '${process.execPath}' '${resolve('src/main.ts')}'`
+  const script = `#!/bin/sh\n${run} "$@"\n`
   writeFileSync(join(root, 'postern'), script, { mode: 0o755 })
   return root
 }

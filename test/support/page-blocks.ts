@@ -68,6 +68,8 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\b[a-z][\w.-]*-\d+-[0-9a-f]{6}\b/g, 'REPLICA'],
   [/\b[\d.]+ m?s ago\b/g, 'AGO'],
   [/ {2,}|\t/g, ' '],
+  // How long a replica has evaluated a shadow.
+  [/(?<= (?:evaluating|for) )\d+ (?:s|min)\b/g, 'DURATION'],
   [/[ \r]+$/gm, ''],
 ]
 

@@ -17,6 +17,8 @@ interface PageOptions {
   readonly env?: Readonly<Record<string, string>>
   /** What the page calls the directory in which it begins. */
   readonly home?: string
+  /** Words of this machine, such as its name, and what the page has in their place. */
+  readonly words?: Readonly<Record<string, string>>
   /** Puts there what the page says that the reader has. */
   readonly prepare?: (directory: string) => Promise<void>
   /**
@@ -48,10 +50,12 @@ export interface RanPage {
 }
 
 const end = 'postern-docs-check'
+/** How long to wait for what the page shows. After that, the last output is a difference. */
+const shownMs = 1000 * Number(process.env['POSTERN_TEST_PAGE_SECONDS'] ?? 180)
 
 /** Runs the commands of a page in one shell, in a fresh directory, and compares what they print. */
 export async function runPage(page: string, options: PageOptions): Promise<RanPage> {
-  const { env = {}, home = '/home/ada', chroot = '', prepare } = options
+  const { env = {}, home = '/home/ada', words = {}, chroot = '', prepare } = options
   const directory =
     chroot === ''
       ? realpathSync(await mkdtemp(join(tmpdir(), 'postern-page-')))
@@ -68,10 +72,10 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
   const ids: (readonly [string, string])[] = []
   const asRun = (text: string) => replaced(text, [...pairs, ...ids])
   const asShown = (text: string) =>
-    replaced(
-      text,
-      pairs.map(([page, used]) => [used, page] as const),
-    ).replaceAll(directory, home)
+    replaced(text.replaceAll(directory, home), [
+      ...pairs.map(([page, used]) => [used, page] as const),
+      ...Object.entries(words),
+    ])
 
   await prepare?.(directory)
   // A terminal shows no progress of short transfers.
@@ -104,10 +108,11 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
   }
 
   const repeat = async ({ output }: PageCommand, command: string) => {
+    const start = performance.now()
     let printed = ''
     await until(async () => {
       printed = await shell.run(command)
-      return isShown(asShown(printed), output)
+      return isShown(asShown(printed), output) || performance.now() - start > shownMs
     })
     return printed
   }
@@ -117,7 +122,13 @@ export async function runPage(page: string, options: PageOptions): Promise<RanPa
     const printed = () => (existsSync(file) ? readFileSync(file, 'utf8') : '')
     await shell.run(`{ { ${command}\n}; echo ${end}; } > ${join(own, log)} 2>&1 &`)
     const isOver = () => printed().includes(end)
-    await until(() => isShown(asShown(printed()), output, { start: true }) || isOver())
+    const start = performance.now()
+    await until(
+      () =>
+        isShown(asShown(printed()), output, { start: true }) ||
+        isOver() ||
+        performance.now() - start > shownMs,
+    )
     return printed()
   }
 

@@ -79,6 +79,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     operator: true,
   },
   'docs/refusals.md': { commands: 4, ports: [8001, 9102], files: ['policies'] },
+  'docs/remote-commands.md': { commands: 6, ports: [9200], files: ['policies'] },
   'docs/second-factor.md': { commands: 4, files: ['policies'] },
   'docs/services.md': { commands: 3, files: ['policies', 'samples'] },
   'docs/stores.md': { commands: 2, servers: ['mariadb'], programs: ['mariadb'] },

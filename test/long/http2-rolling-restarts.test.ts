@@ -1,21 +1,14 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { stringify } from 'yaml'
+import { envoyConfig, http2Cluster, whyNoEnvoy } from '../support/envoy-config.ts'
 import { findHaproxy, startHaproxy } from '../support/haproxy.ts'
 import { runNginx } from '../support/nginx.ts'
+import { createProxiedClient } from '../support/proxied-client.ts'
 import { startProxy } from '../support/proxy-process.ts'
 import { freePort } from '../support/redis-server.ts'
-import { authorization, rollingRestarts } from '../support/rolling-restarts.ts'
-import {
-  createServiceClient,
-  type Endpoint,
-  type ServiceClient,
-} from '../support/service-client.ts'
-import { findProxy } from '../support/services/find-proxy.ts'
-import { until } from '../support/until.ts'
+import { rollingRestarts } from '../support/rolling-restarts.ts'
+import type { Endpoint } from '../support/service-client.ts'
 
-/** A proxy that speaks HTTP/2 to the gateways, and 200 to `GET /readyz` itself; its port. */
-type StartProxy = (endpoints: readonly Endpoint[]) => Promise<number>
+// Each starts a proxy that speaks HTTP/2 to the gateways and answers `GET /readyz` itself, on the port it returns.
 
 /** grpc_pass is how this nginx speaks HTTP/2 to servers; it passes requests other than gRPC as well. */
 async function startNginx(endpoints: readonly Endpoint[]): Promise<number> {
@@ -48,132 +41,26 @@ async function startHaproxies(endpoints: readonly Endpoint[]): Promise<number> {
   ])
 }
 
-function whyNoEnvoy(): string | undefined {
-  try {
-    findProxy('envoy')
-    return undefined
-  } catch (error) {
-    return (error as Error).message
-  }
-}
 const noEnvoy = whyNoEnvoy()
 if (noEnvoy !== undefined) console.warn(`left out: rolling restarts behind Envoy; ${noEnvoy}`)
 
 async function startEnvoy(endpoints: readonly Endpoint[]): Promise<number> {
-  const type = (name: string) => `type.googleapis.com/envoy.extensions.${name}`
-  const manager = type('filters.network.http_connection_manager.v3.HttpConnectionManager')
-  const address = (port: number) => ({
-    socket_address: { address: '127.0.0.1', port_value: port },
+  const route = {
+    cluster: 'gateways',
+    timeout: '60s',
+    retry_policy: { retry_on: 'connect-failure,refused-stream' },
+  }
+  const config = envoyConfig({
+    routes: [{ match: { prefix: '/' }, route }],
+    clusters: [
+      http2Cluster(
+        'gateways',
+        endpoints.map(({ publicPort, opsPort }) => ({ port: publicPort, healthPort: opsPort })),
+        { http_health_check: { path: '/readyz', codec_client_type: 'HTTP1' } },
+      ),
+    ],
   })
-  const config = {
-    static_resources: {
-      listeners: [
-        {
-          name: 'public',
-          address: address(8088),
-          filter_chains: [
-            {
-              filters: [
-                {
-                  name: 'http',
-                  typed_config: {
-                    '@type': manager,
-                    stat_prefix: 'public',
-                    route_config: {
-                      virtual_hosts: [
-                        {
-                          name: 'all',
-                          domains: ['*'],
-                          routes: [
-                            { match: { path: '/readyz' }, direct_response: { status: 200 } },
-                            {
-                              match: { prefix: '/' },
-                              route: {
-                                cluster: 'gateways',
-                                timeout: '60s',
-                                retry_policy: { retry_on: 'connect-failure,refused-stream' },
-                              },
-                            },
-                          ],
-                        },
-                      ],
-                    },
-                    http_filters: [
-                      {
-                        name: 'router',
-                        typed_config: { '@type': type('filters.http.router.v3.Router') },
-                      },
-                    ],
-                  },
-                },
-              ],
-            },
-          ],
-        },
-      ],
-      clusters: [
-        {
-          name: 'gateways',
-          type: 'STATIC',
-          connect_timeout: '5s',
-          common_lb_config: { update_merge_window: '0s', healthy_panic_threshold: { value: 0 } },
-          typed_extension_protocol_options: {
-            'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
-              '@type': type('upstreams.http.v3.HttpProtocolOptions'),
-              explicit_http_config: { http2_protocol_options: {} },
-            },
-          },
-          health_checks: [
-            {
-              timeout: '5s',
-              interval: '0.1s',
-              no_traffic_interval: '0.1s',
-              unhealthy_threshold: 1,
-              healthy_threshold: 1,
-              http_health_check: { path: '/readyz', codec_client_type: 'HTTP1' },
-            },
-          ],
-          load_assignment: {
-            cluster_name: 'gateways',
-            endpoints: [
-              {
-                lb_endpoints: endpoints.map(({ publicPort, opsPort }) => ({
-                  endpoint: {
-                    address: address(publicPort),
-                    health_check_config: { port_value: opsPort },
-                  },
-                })),
-              },
-            ],
-          },
-        },
-      ],
-    },
-  }
-  // The port of the samples is replaced, with the space behind it.
-  const text = stringify(config).replace('port_value: 8088', 'port_value: 8088 ')
-  return startProxy('envoy', { postern: 0, asked: 0, backend: 0 }, () => text)
-}
-
-/** A client of the proxy. */
-async function behind(start: StartProxy, endpoints: readonly Endpoint[]): Promise<ServiceClient> {
-  const port = await start(endpoints)
-  const proxy = { publicPort: port, opsPort: port }
-  const client = createServiceClient([proxy], authorization)
-  await client.inRotation(proxy)
-  return {
-    ...client,
-    async inRotation({ opsPort }) {
-      await until(() =>
-        fetch(`http://127.0.0.1:${opsPort}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      )
-      // Until the proxy has noticed it too.
-      await pause(1000)
-    },
-  }
+  return startProxy('envoy', { postern: 0, asked: 0, backend: 0 }, () => config)
 }
 
 test.each([
@@ -191,7 +78,7 @@ test.each([
       h2c: true,
       // So that a proxy on a busy machine notices in time.
       shutdown: { graceMs: 2000 },
-      client: (endpoints) => behind(start, endpoints),
+      client: async (endpoints) => createProxiedClient(await start(endpoints)),
     })
 
     expect({ failed, reasons }).toEqual({ failed: {}, reasons: [] })

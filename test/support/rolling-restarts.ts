@@ -20,8 +20,13 @@ export interface RestartOptions {
   readonly onProgress?: (progress: RestartResult) => void
   /** Whether they take HTTP/2 in the clear. */
   readonly h2c?: boolean
-  /** Who calls; by default a client of a Kubernetes Service. */
-  readonly client?: (endpoints: readonly Endpoint[]) => Promise<ServiceClient>
+  /** Whether proxies may ask them. */
+  readonly forwardAuth?: boolean
+  /** Who calls; by default a client of a Kubernetes Service. `service` is what the gateways forward to. */
+  readonly client?: (
+    endpoints: readonly Endpoint[],
+    service: { readonly port: number },
+  ) => Promise<ServiceClient>
 }
 
 export interface RestartResult {
@@ -58,7 +63,7 @@ export async function rollingRestarts(options: RestartOptions): Promise<RestartR
   const service = await startService()
   const { workers = 1 } = options
   const redis = workers > 1 ? await startRedis() : undefined
-  const start = async ({ publicPort, opsPort }: Endpoint) => {
+  const start = async ({ publicPort, opsPort, forwardAuthPort }: Endpoint) => {
     const config = loneGatewayConfig(directory, service.origin, {
       application: {
         host: '127.0.0.1',
@@ -66,17 +71,23 @@ export async function rollingRestarts(options: RestartOptions): Promise<RestartR
         dataDirectory: join(directory, 'data'),
         workers,
         h2c: options.h2c ?? false,
+        ...(forwardAuthPort !== undefined && { trustedProxies: ['127.0.0.1'] }),
       },
       ops: { port: opsPort },
+      // It is not to be about overload, on a busy machine either.
+      overload: { loopDelayMs: 600_000 },
+      ...(forwardAuthPort !== undefined && {
+        forwardAuth: { enabled: true, port: forwardAuthPort },
+      }),
       ...(redis && { redis: { url: redis.url } }),
       ...(options.shutdown && { shutdown: options.shutdown }),
     })
     return startGatewayProcess(join(directory, `${publicPort}.yaml`), config)
   }
-  const endpoints = await Promise.all([0, 1].map(freeEndpoint))
+  const endpoints = await Promise.all([0, 1].map(() => freeEndpoint(options.forwardAuth ?? false)))
   const gateways = await Promise.all(endpoints.map(start))
   const client =
-    (await options.client?.(endpoints)) ?? createServiceClient(endpoints, authorization)
+    (await options.client?.(endpoints, service)) ?? createServiceClient(endpoints, authorization)
   await Promise.all(endpoints.map(client.inRotation))
 
   const load = startLoad(client, options.perSecond)
@@ -104,8 +115,9 @@ export async function rollingRestarts(options: RestartOptions): Promise<RestartR
   }
 }
 
-async function freeEndpoint(): Promise<Endpoint> {
-  return { publicPort: await freePort(), opsPort: await freePort() }
+async function freeEndpoint(forwardAuth: boolean): Promise<Endpoint> {
+  const ports = { publicPort: await freePort(), opsPort: await freePort() }
+  return forwardAuth ? { ...ports, forwardAuthPort: await freePort() } : ports
 }
 
 /** Says back how much it was sent, after the time that the path names. */
@@ -124,6 +136,7 @@ async function startService() {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
+    port,
     origin: `http://127.0.0.1:${port}`,
     close() {
       server.close()

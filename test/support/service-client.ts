@@ -5,6 +5,8 @@ import { connect } from 'node:net'
 export interface Endpoint {
   readonly publicPort: number
   readonly opsPort: number
+  /** Where proxies ask it, if they may. */
+  readonly forwardAuthPort?: number
 }
 
 export interface ServiceClient {

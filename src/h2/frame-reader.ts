@@ -1,21 +1,31 @@
 import { ConnectionError, ErrorCode } from './error-codes.ts'
 import { type Frame, FrameType, frameHeaderBytes, maxFrameBytes } from './frames.ts'
 
+/** A frame, or a part of a DATA frame. */
+export interface FramePart extends Frame {
+  /** How much of the payload came in earlier parts. */
+  readonly offset: number
+  /** Of the whole payload. */
+  readonly length: number
+}
+
 const none = Buffer.alloc(0)
 
 /**
- * Cuts the bytes of a connection into frames. A payload is a part of the chunk it arrived in, or of a
- * copy if it arrived in pieces: a frame that arrives byte by byte takes no more memory than its length.
+ * Cuts the bytes of a connection into frames. DATA comes in parts, as it arrives: a slow body must not
+ * wait for the end of its frame. Every other frame is complete, and one that arrives byte by byte takes
+ * no more memory than its length.
  */
 export class FrameReader {
   #chunk: Buffer = none
   #at = 0
+  /** Of a frame that is not complete yet. */
   readonly #header = Buffer.alloc(frameHeaderBytes)
-  /** How much of a header that arrived in pieces is there. */
   #headerBytes = 0
-  /** The payload of a frame that arrived in pieces, once its header is complete. */
+  /** How much of its payload was read. */
+  #offset = 0
+  /** Its payload so far, unless it is DATA. */
   #payload: Buffer | undefined
-  #payloadBytes = 0
 
   /** Only when `next` has returned `undefined`. */
   push(chunk: Buffer): void {
@@ -30,46 +40,63 @@ export class FrameReader {
 
   /** Whether that is a part of a body, which may come slowly. */
   get isInsideData(): boolean {
-    return this.#payload !== undefined && this.#header[3] === FrameType.data
+    return this.#headerBytes === frameHeaderBytes && this.#header[3] === FrameType.data
   }
 
-  /** `undefined` until another frame is complete. Throws for one that is too long. */
-  next(): Frame | undefined {
+  /** `undefined` until more has arrived. Throws for a frame that is too long. */
+  next(): FramePart | undefined {
     return this.#headerBytes === 0 ? this.#nextWhole() : this.#nextPieces()
   }
 
-  #nextWhole(): Frame | undefined {
+  #nextWhole(): FramePart | undefined {
     const chunk = this.#chunk
     const from = this.#at + frameHeaderBytes
     if (from > chunk.length) return this.#nextPieces()
     const length = lengthAt(chunk, this.#at)
     const end = from + length
     if (end > chunk.length) return this.#nextPieces()
-    const frame = toFrame(chunk, this.#at, chunk.subarray(from, end))
+    const frame = toPart(chunk, this.#at, { payload: chunk.subarray(from, end), offset: 0, length })
     this.#at = end
     return frame
   }
 
-  #nextPieces(): Frame | undefined {
+  #nextPieces(): FramePart | undefined {
     if (this.#headerBytes < frameHeaderBytes) {
-      this.#headerBytes += this.#take(this.#header, this.#headerBytes)
+      this.#headerBytes += this.#copy(this.#header, this.#headerBytes)
       if (this.#headerBytes < frameHeaderBytes) return this.#wait()
-      this.#payload = Buffer.allocUnsafeSlow(lengthAt(this.#header, 0))
-      this.#payloadBytes = 0
+      this.#offset = 0
     }
-    const payload = this.#payload as Buffer
-    this.#payloadBytes += this.#take(payload, this.#payloadBytes)
-    if (this.#payloadBytes < payload.length) return this.#wait()
+    const length = lengthAt(this.#header, 0)
+    return this.isInsideData ? this.#nextData(length) : this.#nextJoined(length)
+  }
+
+  #nextData(length: number): FramePart | undefined {
+    const from = this.#at
+    const offset = this.#offset
+    const end = Math.min(this.#chunk.length, from + length - offset)
+    if (end === from && length > 0) return this.#wait()
+    const payload = this.#chunk.subarray(from, end)
+    this.#at = end
+    this.#offset += payload.length
+    if (this.#offset === length) this.#headerBytes = 0
+    return toPart(this.#header, 0, { payload, offset, length })
+  }
+
+  #nextJoined(length: number): FramePart | undefined {
+    this.#payload ??= Buffer.allocUnsafeSlow(length)
+    const payload = this.#payload
+    this.#offset += this.#copy(payload, this.#offset)
+    if (this.#offset < length) return this.#wait()
     this.#headerBytes = 0
     this.#payload = undefined
-    return toFrame(this.#header, 0, payload)
+    return toPart(this.#header, 0, { payload, offset: 0, length })
   }
 
   /** Copies what has arrived to the rest of `into`. */
-  #take(into: Buffer, from: number): number {
-    const taken = this.#chunk.copy(into, from, this.#at)
-    this.#at += taken
-    return taken
+  #copy(into: Buffer, from: number): number {
+    const copied = this.#chunk.copy(into, from, this.#at)
+    this.#at += copied
+    return copied
   }
 
   /** A chunk that is read is not kept. */
@@ -85,11 +112,17 @@ function lengthAt(bytes: Buffer, at: number): number {
   throw new ConnectionError(ErrorCode.frameSizeError, 'frame is too long')
 }
 
-function toFrame(header: Buffer, at: number, payload: Buffer): Frame {
+function toPart(
+  header: Buffer,
+  at: number,
+  { payload, offset, length }: Pick<FramePart, 'payload' | 'offset' | 'length'>,
+): FramePart {
   return {
     type: header[at + 3] as number,
     flags: header[at + 4] as number,
     streamId: header.readUInt32BE(at + 5) & 0x7fff_ffff,
     payload,
+    offset,
+    length,
   }
 }

@@ -1,11 +1,21 @@
 import { ConnectionError, ErrorCode } from './error-codes.ts'
 import { FloodError } from './flood-limits.ts'
-import { FrameReader } from './frame-reader.ts'
+import { type FramePart, FrameReader } from './frame-reader.ts'
 import { Flag, type Frame, FrameType, maxWindow, preface } from './frames.ts'
+
+/** A DATA frame as a whole, of which perhaps only the beginning has arrived. */
+export interface DataFrame {
+  readonly dataBytes: number
+  /** What counts against the windows, with the padding. */
+  readonly flowBytes: number
+  readonly endStream: boolean
+}
 
 /** Takes frames of the right form. Each may throw a ConnectionError. */
 export interface FrameHandler {
-  /** `flowBytes`: what counts against the windows, with the padding. */
+  /** A DATA frame begins. Its data follows, perhaps in parts. */
+  dataBegins(streamId: number, frame: DataFrame): void
+  /** `flowBytes`: what counts against the windows, with the padding. `isLast`: it ends the stream. */
   data(streamId: number, data: Buffer, flowBytes: number, isLast: boolean): void
   headers(streamId: number, block: Buffer, endStream: boolean): void
   /** `code`: why it is malformed, if it is, which ends only its stream. */
@@ -46,6 +56,9 @@ export class IncomingFrames {
   #prefaceLeft: number
   #hasSettings = false
   #block: OpenBlock | undefined
+  /** Where in the payload of the last DATA frame its data begins and ends, between padding. */
+  #dataFrom = 0
+  #dataEnd = 0
   #isStopped = false
   /** Since when a frame or header block is incomplete, in `performance.now()` time. */
   unfinishedSince: number | undefined
@@ -94,7 +107,7 @@ export class IncomingFrames {
     return chunk.subarray(length)
   }
 
-  #take(frame: Frame): void {
+  #take(frame: FramePart): void {
     const { type, flags } = frame
     if (this.#block !== undefined && type !== FrameType.continuation) {
       throw protocolError('frame inside a header block')
@@ -137,18 +150,33 @@ export class IncomingFrames {
     }
   }
 
-  #takeData({ streamId, flags, payload }: Frame): void {
+  #takeData(part: FramePart): void {
+    if (part.offset === 0) this.#beginData(part)
+    if (this.#isStopped) return
+    const { streamId, flags, payload, offset, length } = part
+    const from = Math.min(payload.length, Math.max(0, this.#dataFrom - offset))
+    const end = Math.max(from, Math.min(payload.length, this.#dataEnd - offset))
+    const isLast = offset + payload.length === length && (flags & Flag.endStream) !== 0
+    this.#handler.data(streamId, payload.subarray(from, end), payload.length, isLast)
+  }
+
+  #beginData({ streamId, flags, payload, length }: FramePart): void {
     if (streamId === 0) throw protocolError('DATA without a stream')
-    const data =
-      (flags & Flag.padded) === 0 ? payload : payload.subarray(1, endWithoutPadding(payload))
-    this.#handler.data(streamId, data, payload.length, (flags & Flag.endStream) !== 0)
+    const isPadded = (flags & Flag.padded) !== 0
+    this.#dataFrom = isPadded ? 1 : 0
+    this.#dataEnd = isPadded ? endWithoutPadding(payload, length) : length
+    this.#handler.dataBegins(streamId, {
+      dataBytes: this.#dataEnd - this.#dataFrom,
+      flowBytes: length,
+      endStream: (flags & Flag.endStream) !== 0,
+    })
   }
 
   #takeHeaders({ streamId, flags, payload }: Frame): void {
     if (streamId === 0) throw protocolError('HEADERS without a stream')
     const isPadded = (flags & Flag.padded) !== 0
     let from = isPadded ? 1 : 0
-    const end = isPadded ? endWithoutPadding(payload) : payload.length
+    const end = isPadded ? endWithoutPadding(payload, payload.length) : payload.length
     if ((flags & Flag.priority) !== 0) {
       if (end - from < 5) throw frameSizeError('HEADERS is too short')
       if (dependencyAt(payload, from) === streamId) throw protocolError('stream depends on itself')
@@ -226,12 +254,12 @@ export class IncomingFrames {
   }
 }
 
-/** Where the padding of a frame begins. */
-function endWithoutPadding(payload: Buffer): number {
+/** Where the padding of a frame begins, of whose payload at least the first byte has arrived. */
+function endWithoutPadding(payload: Buffer, length: number): number {
   const padding = payload[0]
   if (padding === undefined) throw frameSizeError('padded frame is too short')
-  if (padding >= payload.length) throw protocolError('padding is longer than its frame')
-  return payload.length - padding
+  if (padding >= length) throw protocolError('padding is longer than its frame')
+  return length - padding
 }
 
 function dependencyAt(payload: Buffer, at: number): number {

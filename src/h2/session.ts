@@ -16,7 +16,7 @@ import {
 } from './frames.ts'
 import { Decoder, type Field, type HeaderLimits } from './hpack/decoder.ts'
 import { Encoder } from './hpack/encoder.ts'
-import { type FrameHandler, IncomingFrames } from './incoming-frames.ts'
+import { type DataFrame, type FrameHandler, IncomingFrames } from './incoming-frames.ts'
 import {
   MalformedMessage,
   type RequestFields,
@@ -271,6 +271,7 @@ export class Session implements StreamOwner {
 
   #handler(): FrameHandler {
     return {
+      dataBegins: (streamId, frame) => this.#beginData(streamId, frame),
       data: (streamId, data, flowBytes, isLast) =>
         this.#takeData(streamId, data, flowBytes, isLast),
       headers: (streamId, block, endStream) => this.#takeBlock(streamId, block, endStream),
@@ -286,32 +287,35 @@ export class Session implements StreamOwner {
     }
   }
 
-  #takeData(streamId: number, data: Buffer, flowBytes: number, isLast: boolean): void {
+  /** What is wrong with a frame is found before any of its data is delivered. */
+  #beginData(streamId: number, { dataBytes, flowBytes, endStream }: DataFrame): void {
     if (flowBytes > this.#receiveWindow) throw flowControlError('connection window exceeded')
-    this.#receiveWindow -= flowBytes
-    if (data.length > 0) this.#floods.received()
-    else if (!isLast) this.#floods.spend('empty-data')
+    if (dataBytes > 0) this.#floods.received()
+    else if (!endStream) this.#floods.spend('empty-data')
     const stream = this.#streams.get(streamId)
     if (stream === undefined || stream.remoteEnded) {
-      this.#announce(flowBytes)
-      if (data.length === 0) this.#floods.spend('late-frame')
-      this.#lateFrame(streamId, stream, isLast)
-      return
-    }
-    if (flowBytes > stream.receiveWindow) {
-      this.#announce(flowBytes)
+      if (dataBytes === 0) this.#floods.spend('late-frame')
+      this.#lateFrame(streamId, stream, endStream)
+    } else if (flowBytes > stream.receiveWindow) {
       this.#breakStream(stream, ErrorCode.flowControlError, 'stream window exceeded')
+    } else if (!this.#isServer && !stream.hasHead) {
+      this.#breakStream(stream, ErrorCode.protocolError, 'DATA before the response')
+    } else this.#checkLength(stream, dataBytes, endStream)
+  }
+
+  #takeData(streamId: number, data: Buffer, flowBytes: number, isLast: boolean): void {
+    this.#receiveWindow -= flowBytes
+    const stream = this.#streams.get(streamId)
+    // Perhaps since the beginning of the frame: the rest of it is dropped.
+    if (stream === undefined) {
+      this.#announce(flowBytes)
       return
     }
     stream.receiveWindow -= flowBytes
     stream.unread += flowBytes
+    if (stream.bodyLeft !== undefined) stream.bodyLeft -= data.length
     // Only we read padding.
     if (data.length < flowBytes) this.consumed(stream, flowBytes - data.length)
-    if (!this.#isServer && !stream.hasHead) {
-      this.#breakStream(stream, ErrorCode.protocolError, 'DATA before the response')
-      return
-    }
-    if (!this.#fits(stream, data.length, isLast)) return
     if (data.length > 0) {
       this.#deliver()
       if (stream.isClosed) return
@@ -321,16 +325,13 @@ export class Session implements StreamOwner {
   }
 
   /** A body that differs from its Content-Length must never look complete. */
-  #fits(stream: Stream, bytes: number, isLast: boolean): boolean {
-    if (stream.isBodyless && bytes > 0) {
+  #checkLength(stream: Stream, bytes: number, isLast: boolean): void {
+    const { isBodyless, bodyLeft } = stream
+    if (isBodyless && bytes > 0) {
       this.#breakStream(stream, ErrorCode.protocolError, 'body where none is allowed')
-      return false
+    } else if (bodyLeft !== undefined && (isLast ? bytes !== bodyLeft : bytes > bodyLeft)) {
+      this.#breakStream(stream, ErrorCode.protocolError, 'body length differs from Content-Length')
     }
-    if (stream.bodyLeft === undefined) return true
-    stream.bodyLeft -= bytes
-    if (stream.bodyLeft >= 0 && (!isLast || stream.bodyLeft === 0)) return true
-    this.#breakStream(stream, ErrorCode.protocolError, 'body length differs from Content-Length')
-    return false
   }
 
   /** Every block is decoded, whatever becomes of its stream: the next ones refer to it. */

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { onTestFinished } from 'vitest'
-import { FrameReader } from '../../src/h2/frame-reader.ts'
 import { Flag, type Frame, FrameType, preface, settingsFrame } from '../../src/h2/frames.ts'
 import { Decoder } from '../../src/h2/hpack/decoder.ts'
 import { until } from './until.ts'
+import { WholeFrames } from './whole-frames.ts'
 
 export { data, headers, literals, requestFields } from './frame-builders.ts'
 
@@ -39,7 +39,7 @@ export async function connectFrames(
   const there = { port, host: '127.0.0.1', localAddress, noDelay: true }
   const socket =
     tls === undefined ? connect(there) : connectTls({ ...there, ...tls, ALPNProtocols: ['h2'] })
-  const reader = new FrameReader()
+  const reader = new WholeFrames()
   const decoder = new Decoder({ headerBytes: 65_536, headerCount: 1000 })
   const frames: Frame[] = []
   const blocks = new Map<number, (readonly [string, string])[][]>()
@@ -54,8 +54,7 @@ export async function connectFrames(
   socket.on('data', (chunk) => {
     // A server of HTTP/1.1 answers in text.
     if (chunk.toString('latin1', 0, 5) === 'HTTP/') return
-    reader.push(chunk)
-    for (let frame = reader.next(); frame !== undefined; frame = reader.next()) {
+    for (const frame of reader.read(chunk)) {
       frames.push(frame)
       if (frame.type !== FrameType.headers && frame.type !== FrameType.continuation) continue
       parts.push(frame.payload)

@@ -3,7 +3,6 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { onTestFinished } from 'vitest'
-import { FrameReader } from '../../src/h2/frame-reader.ts'
 import {
   Flag,
   type Frame,
@@ -17,6 +16,7 @@ import {
 } from '../../src/h2/frames.ts'
 import { Decoder } from '../../src/h2/hpack/decoder.ts'
 import { Encoder } from '../../src/h2/hpack/encoder.ts'
+import { WholeFrames } from './whole-frames.ts'
 
 /** A connection of a server that sends hand-made frames. */
 export interface FrameConnection {
@@ -74,7 +74,7 @@ export async function startFrameServer(
     const connection = frameConnection(socket)
     socket.setNoDelay()
     connections.push(connection)
-    const reader = new FrameReader()
+    const reader = new WholeFrames()
     const decoder = new Decoder({ headerBytes: 1_000_000, headerCount: 10_000 })
     let prefaceLeft = preface.length
     if (greets) connection.settings(settings)
@@ -82,8 +82,7 @@ export async function startFrameServer(
     socket.on('data', (chunk: Buffer) => {
       const skipped = Math.min(prefaceLeft, chunk.length)
       prefaceLeft -= skipped
-      reader.push(chunk.subarray(skipped))
-      for (let frame = reader.next(); frame !== undefined; frame = reader.next()) take(frame)
+      for (const frame of reader.read(chunk.subarray(skipped))) take(frame)
     })
     function take(frame: Frame): void {
       const { type, flags, streamId: id, payload } = frame

@@ -17,6 +17,7 @@ import {
 import { Decoder, type Field, type HeaderLimits } from './hpack/decoder.ts'
 import { Encoder } from './hpack/encoder.ts'
 import { type DataFrame, type FrameHandler, IncomingFrames } from './incoming-frames.ts'
+import { LingeringStreams } from './lingering-streams.ts'
 import {
   MalformedMessage,
   type RequestFields,
@@ -72,7 +73,8 @@ interface SessionEvents {
  *
  *   open         both sides may send
  *   half-closed  one side has sent END_STREAM
- *   closed       both have, or one has sent RST_STREAM
+ *   closed       both have, or one has sent RST_STREAM, or a server has sent its response
+ *   lingering    of those: the client is still to be told to stop its request
  */
 export class Session implements StreamOwner {
   readonly #isServer: boolean
@@ -85,6 +87,7 @@ export class Session implements StreamOwner {
   readonly #queue: SendQueue
   readonly #streams = new Map<number, Stream>()
   readonly #closed: ClosedStreams
+  readonly #lingering: LingeringStreams
   /** Requests that arrived in the chunk that is being read. */
   #arrived: [Stream, RequestFields][] = []
   #hasSettings = false
@@ -116,6 +119,17 @@ export class Session implements StreamOwner {
     this.#decoder = new Decoder(settings)
     this.#floods = new FloodLimits(role)
     this.#closed = new ClosedStreams(Math.max(minRemembered, settings.maxStreams))
+    this.#lingering = new LingeringStreams({
+      ping: (answered) => this.ping(answered),
+      reset: (streamId) => {
+        this.#resetUnknown(streamId, ErrorCode.noError)
+        this.#endIfDone()
+      },
+      ended: (streamId) => {
+        this.#closed.add(streamId, 'ended')
+        this.#endIfDone()
+      },
+    })
     this.#queue = new SendQueue(role, output, {
       sentFrame: (bytes) => this.#floods.sent(bytes),
       encode: (fields) => this.#encoder.encode(fields),
@@ -309,6 +323,7 @@ export class Session implements StreamOwner {
     // Perhaps since the beginning of the frame: the rest of it is dropped.
     if (stream === undefined) {
       this.#announce(flowBytes)
+      if (isLast) this.#lingering.ended(streamId)
       return
     }
     stream.receiveWindow -= flowBytes
@@ -354,7 +369,7 @@ export class Session implements StreamOwner {
       this.#floods.spend('late-frame')
       return
     }
-    if (this.#streams.size >= this.#settings.maxStreams) {
+    if (this.#streams.size + this.#lingering.size >= this.#settings.maxStreams) {
       this.#floods.spend('stream-error')
       this.#resetUnknown(streamId, ErrorCode.refusedStream)
       this.#events.rejected('refused', 'too many streams')
@@ -456,7 +471,7 @@ export class Session implements StreamOwner {
     if (stream === undefined) {
       // It crossed our own RST_STREAM, which is not an attack.
       if (this.#closed.of(streamId) === 'reset') this.#closed.end(streamId)
-      else this.#floods.spend('reset')
+      else if (!this.#lingering.ended(streamId)) this.#floods.spend('reset')
       return
     }
     if (this.#now - stream.openedAt < shortLifeMs) this.#floods.spend('reset')
@@ -583,6 +598,10 @@ export class Session implements StreamOwner {
       this.#breakStream(stream, ErrorCode.streamClosed, 'frame after the end of the stream')
       return
     }
+    if (this.#lingering.has(streamId)) {
+      if (isLast) this.#lingering.ended(streamId)
+      return
+    }
     const closing = this.#closed.of(streamId)
     if (closing === 'reset') {
       if (isLast) this.#closed.end(streamId)
@@ -627,7 +646,7 @@ export class Session implements StreamOwner {
     const block = this.#encoder.encode([':status', '431', 'content-length', '0'])
     this.#queue.control(headersFrames(block, streamId, true))
     if (endStream) this.#closed.add(streamId, 'ended')
-    else this.#resetUnknown(streamId, ErrorCode.noError)
+    else this.#lingering.add(streamId)
     this.#events.rejected('too-large', 'header section is too large')
   }
 
@@ -642,8 +661,11 @@ export class Session implements StreamOwner {
   #localEnded(stream: Stream): void {
     stream.localEnded = true
     if (stream.remoteEnded) this.#close(stream, undefined)
-    // The response is complete, so the rest of the request is not needed (RFC 9113 8.1).
-    else if (this.#isServer) this.#sendReset(stream, ErrorCode.noError)
+    else if (this.#isServer) {
+      // To the pipeline it is over: what still comes of the request is dropped.
+      this.#lingering.add(stream.id)
+      this.#close(stream, undefined)
+    }
   }
 
   #close(
@@ -655,7 +677,7 @@ export class Session implements StreamOwner {
     stream.isClosed = true
     stream.abort = abort
     this.#streams.delete(stream.id)
-    this.#closed.add(stream.id, closing)
+    if (!this.#lingering.has(stream.id)) this.#closed.add(stream.id, closing)
     this.#announce(stream.unread)
     stream.unread = 0
     this.#queue.drop(stream)
@@ -683,13 +705,15 @@ export class Session implements StreamOwner {
   }
 
   #endIfDone(): void {
-    if (!this.#isLeaving || this.#isEnded || this.#streams.size > 0) return
+    if (!this.#isLeaving || this.#isEnded) return
+    if (this.#streams.size > 0 || this.#lingering.size > 0) return
     this.#end({ code: ErrorCode.noError, reason: 'shutdown', by: 'us', flood: undefined }, true)
   }
 
   #end(end: SessionEnd, isConnected: boolean): void {
     this.#isEnded = true
     this.#incoming.stop()
+    this.#lingering.stop()
     const { code, reason } = end
     for (const stream of [...this.#streams.values()]) {
       this.#close(stream, {

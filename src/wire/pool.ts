@@ -36,6 +36,8 @@ interface Http2Settings {
   readonly streams: number
   /** After so much silence on a connection with requests, a PING is sent; 0: never. */
   readonly pingMs: number
+  /** After so much silence while a request waits for its response, a first PING is sent. */
+  readonly earlyPingMs?: number | undefined
   /** How long a PING may be unanswered before the connection is closed. */
   readonly pingTimeoutMs?: number | undefined
   /** A connection gets no new requests after this time; 0: no limit. */

@@ -139,6 +139,57 @@ describe('a PING', () => {
     expect((await call.over).body()).toBe('/')
   })
 
+  test('comes early while a request waits for its response, so that a vanished host is noticed', async () => {
+    const server = await startFrameServer(silent, { answersPings: false })
+    const pool = startH2Pool(server.origin, {
+      connectTimeoutMs: 500,
+      http2: { ...http2, pingMs: 300_000, earlyPingMs: 100, pingTimeoutMs: 100 },
+    })
+
+    const call = await send(pool).over
+
+    expect(call.error()).toMatchObject({ code: 'closed', message: 'no answer to an HTTP/2 PING' })
+    await until(() => pool.size() === 0)
+  })
+
+  test('comes early once for each silence: a slow server of gRPC counts them', async () => {
+    const server = await startFrameServer(silent)
+    const pool = startH2Pool(server.origin, {
+      connectTimeoutMs: 500,
+      http2: { ...http2, pingMs: 300_000, earlyPingMs: 100, pingTimeoutMs: 5000 },
+    })
+    const pings = () => server.connections[0]?.count(FrameType.ping)
+    const [first, second] = [send(pool), send(pool, { path: '/second' })]
+    await until(() => pings() === 1)
+    await pause(500)
+    expect(pings()).toBe(1)
+
+    answerPath(server.requests[0] as FrameRequest)
+    await until(() => pings() === 2)
+    await pause(500)
+    expect(pings()).toBe(2)
+    answerPath(server.requests[1] as FrameRequest)
+
+    expect([(await first.over).body(), (await second.over).body()]).toEqual(['/', '/second'])
+    expect(server.connections).toHaveLength(1)
+  })
+
+  test('does not come early for a body that is silent', async () => {
+    const server = await startFrameServer(({ connection, id }) => {
+      connection.headers(id, [':status', '200'])
+    })
+    const pool = startH2Pool(server.origin, {
+      connectTimeoutMs: 500,
+      http2: { ...http2, pingMs: 300_000, earlyPingMs: 100 },
+    })
+    const call = send(pool)
+    await until(() => call.events.includes('head'))
+
+    await pause(500)
+
+    expect(server.connections[0]?.count(FrameType.ping)).toBe(0)
+  })
+
   test('is not sent on an idle connection', async () => {
     const server = await startFrameServer(answerPath)
     const pool = startH2Pool(server.origin, {

@@ -13,6 +13,8 @@ export interface ConnectionTicks {
   readonly idle: number
   /** Of silence, until a PING is sent. */
   readonly ping: number
+  /** Of silence while a request waits for its response, until a first PING is sent. */
+  readonly earlyPing: number
   readonly pingTimeout: number
   readonly age: number
 }
@@ -76,6 +78,8 @@ export class H2Connection {
   #ageTicks = 0
   #idleTicks = 0
   #quietTicks = 0
+  /** Whether the server has begun a response since the last PING, or there was none. */
+  #mayPingEarly = true
   /** Until an unanswered PING ends it. */
   #pingTicks = 0
   #isOrderly = false
@@ -88,7 +92,10 @@ export class H2Connection {
     this.#ticksLeft = parts.ticks.connect
     this.#carrier = {
       open: (call) => this.#openStream(call),
-      hold: (call) => this.#held.push(call),
+      hold: (call) => {
+        this.#held.push(call)
+        this.#mayPingEarly = true
+      },
       hasReset: (isTimeout) => this.#hasReset(isTimeout),
       refused: () => {
         this.#allowed = Math.max(1, this.#calls.size - 1)
@@ -271,13 +278,25 @@ export class H2Connection {
       this.#socket.destroy()
       return
     }
-    if (this.#calls.size > 0 && ++this.#quietTicks >= this.#parts.ticks.ping) this.#ping()
+    if (this.#calls.size > 0 && ++this.#quietTicks >= this.#pingAfter()) this.#ping()
+  }
+
+  /**
+   * A host that has vanished is noticed soon, and one that is slow answers the PING. Servers of gRPC count
+   * PINGs between which they have sent nothing, so there is one for each silence.
+   */
+  #pingAfter(): number {
+    const { ping, earlyPing } = this.#parts.ticks
+    if (!this.#mayPingEarly || this.#quietTicks < earlyPing) return ping
+    for (const call of this.#calls) if (call.waitsForResponse()) return earlyPing
+    return ping
   }
 
   #ping(): void {
     if (this.#pingTicks > 0) return
     this.#pingTicks = this.#parts.ticks.pingTimeout
     this.#quietTicks = 0
+    this.#mayPingEarly = false
     this.#session?.ping(() => {
       this.#pingTicks = 0
     })

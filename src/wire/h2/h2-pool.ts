@@ -16,7 +16,13 @@ interface H2PoolOptions {
 /** The most connections to open at a time, as in HTTP/1.1. */
 const maxOpening = 64
 
-const defaults = { streams: 100, pingMs: 300_000, pingTimeoutMs: 10_000, maxAgeMs: 0 }
+const defaults = {
+  streams: 100,
+  pingMs: 300_000,
+  earlyPingMs: 5000,
+  pingTimeoutMs: 10_000,
+  maxAgeMs: 0,
+}
 /** A server announces the close of an idle connection with GOAWAY, so no request is lost to it. */
 const defaultIdleMs = 60_000
 
@@ -70,6 +76,7 @@ export class H2Pool implements Pool {
       connect: ticks.timeouts().connect,
       idle: ticks.of(settings.idleTimeoutMs ?? defaultIdleMs),
       ping: orNever(http2.pingMs),
+      earlyPing: orNever(Math.min(http2.pingMs, http2.earlyPingMs ?? defaults.earlyPingMs)),
       pingTimeout: ticks.of(http2.pingTimeoutMs ?? defaults.pingTimeoutMs),
       age: orNever(http2.maxAgeMs),
     }

@@ -138,6 +138,11 @@ export class StreamCall implements Call, StreamEvents {
     else this.#reset(stream, ErrorCode.cancel, 'aborted', false)
   }
 
+  /** Whether it is sent, and no response has begun. */
+  waitsForResponse(): boolean {
+    return this.#stream !== undefined && this.#head === undefined
+  }
+
   /** The clock of the pool: ends what has lasted too long. */
   tick(): void {
     if (!this.#waitsForServer() || --this.#ticksLeft > 0) return

@@ -60,7 +60,7 @@ export const upstream = Type.Object(
         300_000,
         0,
         DAY_MS,
-        'Time without data on a connection with requests after which a PING is sent, in milliseconds. A connection without an answer within 10 seconds is closed. gRPC servers allow one PING in 5 minutes unless configured otherwise. 0: PING only after a timeout of a request.',
+        'Time without data on a connection with requests after which a PING is sent, in milliseconds. While a request waits for its response, the first PING is sent after 5 seconds. A connection without an answer within 10 seconds is closed. gRPC servers allow one PING in 5 minutes, and one after each response, unless configured otherwise. 0: PING only after a timeout of a request.',
       ),
       maxAgeMs: integer(
         1_800_000,

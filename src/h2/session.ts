@@ -1,20 +1,18 @@
+import { beginResponseBody, checkData, checkRequestEnd, checkTrailers } from './body-length.ts'
 import { ClosedStreams } from './closed-streams.ts'
 import { ConnectionError, ErrorCode } from './error-codes.ts'
-import { type Flood, FloodError, FloodLimits } from './flood-limits.ts'
+import { FloodError, FloodLimits } from './flood-limits.ts'
 import {
-  defaultWindow,
   Flag,
   FrameType,
   goawayFrame,
   headersFrames,
   maxWindow,
   numberFrame,
-  preface,
-  Setting,
-  settingsFrame,
   smallFrame,
 } from './frames.ts'
-import { Decoder, type Field, type HeaderLimits } from './hpack/decoder.ts'
+import { greeting } from './greeting.ts'
+import { Decoder, type Field } from './hpack/decoder.ts'
 import { Encoder } from './hpack/encoder.ts'
 import { type DataFrame, type FrameHandler, IncomingFrames } from './incoming-frames.ts'
 import { LingeringStreams } from './lingering-streams.ts'
@@ -25,40 +23,11 @@ import {
   readResponse,
   readTrailers,
 } from './message-fields.ts'
+import { PeerSettings } from './peer-settings.ts'
+import { ReceiveWindows } from './receive-windows.ts'
 import { type Output, SendQueue } from './send-queue.ts'
+import type { SessionEnd, SessionEvents, SessionSettings } from './session-events.ts'
 import { Stream, type StreamAbort, type StreamEvents, type StreamOwner } from './stream.ts'
-
-interface SessionSettings extends HeaderLimits {
-  /** The most streams that the peer may have open. A client's peer may open none. */
-  readonly maxStreams: number
-  /** How much the peer may send ahead on a stream, and on all of them. */
-  readonly streamWindow: number
-  readonly connectionWindow: number
-}
-
-/** Why a session ended. */
-export interface SessionEnd {
-  readonly code: number
-  readonly reason: string
-  readonly by: 'peer' | 'us'
-  /** Set if the peer sent too much of this. */
-  readonly flood: Flood | undefined
-}
-
-interface SessionEvents {
-  /** Only of a server: a request has arrived. */
-  request(stream: Stream, fields: RequestFields): StreamEvents
-  /** Only of a server: the stream of a malformed request was reset, or one that is too large answered. */
-  rejected(reason: 'malformed' | 'too-large' | 'refused', details: string): void
-  /** The last stream ended, or the first began. */
-  idle(isIdle: boolean): void
-  /** The peer takes no streams after this one. */
-  goaway(lastStreamId: number, code: number): void
-  /** The peer's settings have arrived or changed. */
-  settings(): void
-  /** The last event: close the connection, after all that was sent has left. */
-  ended(end: SessionEnd): void
-}
 
 /**
  * One HTTP/2 connection (RFC 9113), of either side, apart from the socket: bytes come in through
@@ -85,19 +54,16 @@ export class Session implements StreamOwner {
   readonly #encoder = new Encoder()
   readonly #floods: FloodLimits
   readonly #queue: SendQueue
+  readonly #windows: ReceiveWindows
+  readonly #peer: PeerSettings
   readonly #streams = new Map<number, Stream>()
   readonly #closed: ClosedStreams
   readonly #lingering: LingeringStreams
   /** Requests that arrived in the chunk that is being read. */
   #arrived: [Stream, RequestFields][] = []
-  #hasSettings = false
   #isAcknowledged = false
   #lastPeerId = 0
   #nextId = 1
-  #receiveWindow: number
-  #unannounced = 0
-  #peerWindow = defaultWindow
-  #peerMaxStreams = Number.POSITIVE_INFINITY
   /** Streams of the peer after this one are ignored. */
   #refuseAfter = maxWindow
   /** When the chunk that is being read arrived. */
@@ -135,9 +101,12 @@ export class Session implements StreamOwner {
       encode: (fields) => this.#encoder.encode(fields),
       localEnded: (stream) => this.#localEnded(stream),
     })
-    // Until it has our SETTINGS, the peer uses the default.
-    this.#receiveWindow = Math.max(settings.connectionWindow, defaultWindow)
-    this.#greet()
+    this.#peer = new PeerSettings(role, {
+      tableSize: (bytes) => this.#encoder.limit(bytes),
+      windowChanged: (more) => this.#changeWindows(more),
+    })
+    this.#windows = new ReceiveWindows(settings, (frame) => this.#queue.control(frame))
+    for (const frame of greeting(role, settings)) this.#queue.control(frame)
   }
 
   /** Since when a frame or header block is incomplete, in `performance.now()` time. */
@@ -161,11 +130,11 @@ export class Session implements StreamOwner {
 
   /** How many streams the peer lets us have open. */
   get peerMaxStreams(): number {
-    return this.#peerMaxStreams
+    return this.#peer.maxStreams
   }
 
   get hasPeerSettings(): boolean {
-    return this.#hasSettings
+    return this.#peer.hasArrived
   }
 
   receive(chunk: Buffer): void {
@@ -199,7 +168,7 @@ export class Session implements StreamOwner {
 
   /** Whether another stream may be opened now. */
   mayOpen(): boolean {
-    return this.isOpen && this.#streams.size < this.#peerMaxStreams && this.#nextId < maxWindow
+    return this.isOpen && this.#streams.size < this.#peer.maxStreams && this.#nextId < maxWindow
   }
 
   /** Calls `answered` when the peer has answered a PING. */
@@ -254,33 +223,7 @@ export class Session implements StreamOwner {
   }
 
   consumed(stream: Stream, bytes: number): void {
-    const read = Math.min(bytes, stream.unread)
-    stream.unread -= read
-    this.#announce(read)
-    if (stream.isClosed || stream.remoteEnded) return
-    stream.unannounced += read
-    if (stream.unannounced * 2 < this.#settings.streamWindow) return
-    this.#queue.control(numberFrame(FrameType.windowUpdate, stream.id, stream.unannounced))
-    stream.receiveWindow += stream.unannounced
-    stream.unannounced = 0
-  }
-
-  #greet(): void {
-    const { maxStreams, streamWindow, connectionWindow, headerBytes } = this.#settings
-    if (!this.#isServer) this.#queue.control(preface)
-    this.#queue.control(
-      settingsFrame([
-        ...(this.#isServer
-          ? [[Setting.maxConcurrentStreams, maxStreams] as const]
-          : [[Setting.enablePush, 0] as const]),
-        [Setting.initialWindowSize, streamWindow],
-        [Setting.maxHeaderListSize, headerBytes],
-      ]),
-    )
-    if (connectionWindow > defaultWindow) {
-      const more = connectionWindow - defaultWindow
-      this.#queue.control(numberFrame(FrameType.windowUpdate, 0, more))
-    }
+    if (!this.#isEnded) this.#windows.consumed(stream, bytes)
   }
 
   #handler(): FrameHandler {
@@ -303,7 +246,7 @@ export class Session implements StreamOwner {
 
   /** What is wrong with a frame is found before any of its data is delivered. */
   #beginData(streamId: number, { dataBytes, flowBytes, endStream }: DataFrame): void {
-    if (flowBytes > this.#receiveWindow) throw flowControlError('connection window exceeded')
+    this.#windows.check(flowBytes)
     if (dataBytes > 0) this.#floods.received()
     else if (!endStream) this.#floods.spend('empty-data')
     const stream = this.#streams.get(streamId)
@@ -314,20 +257,17 @@ export class Session implements StreamOwner {
       this.#breakStream(stream, ErrorCode.flowControlError, 'stream window exceeded')
     } else if (!this.#isServer && !stream.hasHead) {
       this.#breakStream(stream, ErrorCode.protocolError, 'DATA before the response')
-    } else this.#checkLength(stream, dataBytes, endStream)
+    } else this.#guard(stream, () => checkData(stream, dataBytes, endStream))
   }
 
   #takeData(streamId: number, data: Buffer, flowBytes: number, isLast: boolean): void {
-    this.#receiveWindow -= flowBytes
     const stream = this.#streams.get(streamId)
-    // Perhaps since the beginning of the frame: the rest of it is dropped.
+    this.#windows.received(flowBytes, stream)
+    // Closed, perhaps since the beginning of the frame: the rest of it is dropped.
     if (stream === undefined) {
-      this.#announce(flowBytes)
       if (isLast) this.#lingering.ended(streamId)
       return
     }
-    stream.receiveWindow -= flowBytes
-    stream.unread += flowBytes
     if (stream.bodyLeft !== undefined) stream.bodyLeft -= data.length
     // Only we read padding.
     if (data.length < flowBytes) this.consumed(stream, flowBytes - data.length)
@@ -337,16 +277,6 @@ export class Session implements StreamOwner {
       stream.events.data(data)
     }
     if (isLast && !stream.isClosed) this.#remoteEnded(stream, [])
-  }
-
-  /** A body that differs from its Content-Length must never look complete. */
-  #checkLength(stream: Stream, bytes: number, isLast: boolean): void {
-    const { isBodyless, bodyLeft } = stream
-    if (isBodyless && bytes > 0) {
-      this.#breakStream(stream, ErrorCode.protocolError, 'body where none is allowed')
-    } else if (bodyLeft !== undefined && (isLast ? bytes !== bodyLeft : bytes > bodyLeft)) {
-      this.#breakStream(stream, ErrorCode.protocolError, 'body length differs from Content-Length')
-    }
   }
 
   /** Every block is decoded, whatever becomes of its stream: the next ones refer to it. */
@@ -382,9 +312,7 @@ export class Session implements StreamOwner {
     let request: RequestFields
     try {
       request = readRequest(block.fields)
-      if (block.endStream && (request.contentLength ?? 0) > 0) {
-        throw new MalformedMessage('body length differs from Content-Length')
-      }
+      checkRequestEnd(request, block.endStream)
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error
       this.#floods.spend('stream-error')
@@ -418,10 +346,17 @@ export class Session implements StreamOwner {
       this.#lateFrame(stream.id, stream, endStream)
       return
     }
-    try {
+    this.#guard(stream, () => {
       if (tooLarge) throw new MalformedMessage('header section is too large')
       if (this.#isServer || stream.hasHead) this.#takeTrailers(stream, fields, endStream)
       else this.#takeResponse(stream, fields, endStream)
+    })
+  }
+
+  /** A malformed message resets its stream. */
+  #guard(stream: Stream, take: () => void): void {
+    try {
+      take()
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error
       this.#breakStream(stream, ErrorCode.protocolError, error.message)
@@ -431,28 +366,23 @@ export class Session implements StreamOwner {
   #takeTrailers(stream: Stream, fields: readonly Field[], endStream: boolean): void {
     if (!endStream) throw new MalformedMessage('trailers do not end the stream')
     const trailers = readTrailers(fields)
-    if (stream.bodyLeft !== undefined && stream.bodyLeft > 0) {
-      throw new MalformedMessage('body length differs from Content-Length')
-    }
+    checkTrailers(stream)
     this.#deliver()
     if (!stream.isClosed) this.#remoteEnded(stream, trailers)
   }
 
   #takeResponse(stream: Stream, fields: readonly Field[], endStream: boolean): void {
     const response = readResponse(fields)
-    const { status, contentLength } = response
-    if (status < 200) {
-      if (endStream || status === 101) throw new MalformedMessage('malformed interim response')
+    if (response.status < 200) {
+      if (endStream || response.status === 101) {
+        throw new MalformedMessage('malformed interim response')
+      }
       this.#floods.spend('interim-response')
       stream.events.head(response)
       return
     }
     stream.hasHead = true
-    if (status === 204 || status === 304) stream.isBodyless = true
-    if (!stream.isBodyless) stream.bodyLeft = contentLength
-    if (endStream && (stream.bodyLeft ?? 0) > 0) {
-      throw new MalformedMessage('body length differs from Content-Length')
-    }
+    beginResponseBody(stream, response, endStream)
     stream.events.head(response)
     if (endStream && !stream.isClosed) this.#remoteEnded(stream, [])
   }
@@ -485,9 +415,8 @@ export class Session implements StreamOwner {
   }
 
   #takeSettings(settings: readonly (readonly [number, number])[]): void {
-    if (this.#hasSettings) this.#floods.spend('settings')
-    for (const [setting, value] of settings) this.#takeSetting(setting, value)
-    this.#hasSettings = true
+    if (this.#peer.hasArrived) this.#floods.spend('settings')
+    this.#peer.take(settings)
     this.#queue.control(smallFrame(FrameType.settings, Flag.ack, 0, Buffer.alloc(0)))
     this.#events.settings()
   }
@@ -497,33 +426,7 @@ export class Session implements StreamOwner {
     this.#isAcknowledged = true
   }
 
-  #takeSetting(setting: number, value: number): void {
-    switch (setting) {
-      case Setting.headerTableSize:
-        this.#encoder.limit(value)
-        return
-      case Setting.enablePush:
-        if (value > 1 || (!this.#isServer && value === 1))
-          throw protocolError('invalid ENABLE_PUSH')
-        return
-      case Setting.maxConcurrentStreams:
-        this.#peerMaxStreams = value
-        return
-      case Setting.initialWindowSize:
-        this.#changeWindow(value)
-        return
-      case Setting.maxFrameSize:
-        if (value < 16_384 || value > 16_777_215) throw protocolError('invalid MAX_FRAME_SIZE')
-        return
-      default:
-        return
-    }
-  }
-
-  #changeWindow(value: number): void {
-    if (value > maxWindow) throw flowControlError('invalid INITIAL_WINDOW_SIZE')
-    const more = value - this.#peerWindow
-    this.#peerWindow = value
+  #changeWindows(more: number): void {
     for (const stream of this.#streams.values()) {
       stream.sendWindow += more
       if (stream.sendWindow > maxWindow) throw flowControlError('stream window is too large')
@@ -581,8 +484,8 @@ export class Session implements StreamOwner {
 
   #create(id: number, events: StreamEvents): Stream {
     const stream = new Stream(id, this, {
-      sendWindow: this.#peerWindow,
-      receiveWindow: Math.max(this.#settings.streamWindow, defaultWindow),
+      sendWindow: this.#peer.initialWindow,
+      receiveWindow: this.#windows.ofStream,
       openedAt: this.#now,
       events,
     })
@@ -678,22 +581,12 @@ export class Session implements StreamOwner {
     stream.abort = abort
     this.#streams.delete(stream.id)
     if (!this.#lingering.has(stream.id)) this.#closed.add(stream.id, closing)
-    this.#announce(stream.unread)
-    stream.unread = 0
+    if (!this.#isEnded) this.#windows.closed(stream)
     this.#queue.drop(stream)
     if (abort === undefined) this.#floods.served()
     stream.events.closed(abort)
     if (this.#streams.size === 0 && !this.#isEnded) this.#events.idle(true)
     this.#endIfDone()
-  }
-
-  /** Bytes that were read, or dropped: the peer may send as many again on the connection. */
-  #announce(bytes: number): void {
-    this.#unannounced += bytes
-    if (this.#unannounced * 2 < this.#settings.connectionWindow || this.#isEnded) return
-    this.#queue.control(numberFrame(FrameType.windowUpdate, 0, this.#unannounced))
-    this.#receiveWindow += this.#unannounced
-    this.#unannounced = 0
   }
 
   #fail(error: ConnectionError): void {

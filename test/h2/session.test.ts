@@ -1,48 +1,16 @@
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2'
-import { type AddressInfo, createServer } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
-import { Session } from '../../src/h2/session.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Stream, StreamEvents } from '../../src/h2/stream.ts'
+import { startSessionServer } from '../support/session-server.ts'
 
-const open: (() => void)[] = []
-afterEach(() => {
-  for (const close of open.splice(0)) close()
-})
-
-/** A server of our sessions that sends back what it gets, and Node's client of it. */
+/** Node's client of a server of our sessions that sends back what it gets. */
 async function echo(): Promise<ClientHttp2Session> {
-  const server = createServer((socket) => {
-    const session = new Session(
-      'server',
-      { write: (bytes) => socket.destroyed || socket.write(bytes) },
-      {
-        maxStreams: 100,
-        streamWindow: 65_536,
-        connectionWindow: 131_072,
-        headerBytes: 16_384,
-        headerCount: 100,
-      },
-      {
-        request: (stream, { method, path, headers }) => answer(stream, [method, path], headers),
-        rejected() {},
-        idle() {},
-        goaway() {},
-        settings() {},
-        ended: () => socket.end(),
-      },
-    )
-    socket.on('data', (chunk) => session.receive(chunk))
-    socket.on('drain', () => session.drained())
-    socket.on('close', () => session.disconnected('closed'))
-    socket.on('error', () => {})
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  open.push(() => {
-    client.destroy()
-    server.close()
-  })
+  const port = await startSessionServer((stream, { method, path, headers }) =>
+    answer(stream, [method, path], headers),
+  )
+  const client = connect(`http://127.0.0.1:${port}`)
+  onTestFinished(() => client.destroy())
   return client
 }
 

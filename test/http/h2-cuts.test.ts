@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ErrorCode } from '../../src/h2/error-codes.ts'
 import { FrameType, numberFrame } from '../../src/h2/frames.ts'
+import { startEndlessEvents } from '../support/endless-events.ts'
 import {
   connectFrames,
   data,
@@ -14,13 +15,8 @@ import { startPostern, type TestPostern } from '../support/start-postern.ts'
 import { nowSeconds, tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
 
-const head =
-  'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
-
-/** A gateway whose upstream answers with events without end. */
-async function startStreaming(now?: () => number) {
-  const upstream = { cut: 0 }
-  const postern = await startPostern({
+const startStreaming = (now?: () => number) =>
+  startEndlessEvents({
     config: { application: { h2c: true }, revocation: { sweepMs: 50 } },
     routes: [
       { path: '/', upstream: 'backend' },
@@ -34,16 +30,6 @@ async function startStreaming(now?: () => number) {
     ],
     ...(now && { now }),
   })
-  postern.upstream.answerWith((socket) => {
-    socket.write(head)
-    const timer = setInterval(() => socket.write('6\r\ndata:\n\r\n'), 10)
-    socket.on('close', () => {
-      clearInterval(timer)
-      upstream.cut++
-    })
-  })
-  return { postern, upstream }
-}
 
 const ofStream = (client: FrameClient, id: number, type: number) =>
   client.frames.filter((frame) => frame.streamId === id && frame.type === type)

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { Session } from '../../src/h2/session.ts'
+import type { Stream, StreamEvents } from '../../src/h2/stream.ts'
 import { createCertificates } from '../support/certificates.ts'
 import { startLoneGateway } from '../support/lone-gateway.ts'
 import { findH2spec } from '../support/services/find-h2spec.ts'
+import { startSessionServer } from '../support/session-server.ts'
 
 let program: string | undefined
 try {
@@ -29,53 +28,26 @@ async function h2spec(port: number, ...options: readonly string[]): Promise<stri
   return names
 }
 
-/** A server of bare sessions. */
-async function startServer(): Promise<number> {
-  const server = createServer((socket) => {
-    const session = new Session(
-      'server',
-      { write: (bytes) => socket.destroyed || socket.write(bytes) },
-      {
-        maxStreams: 100,
-        streamWindow: 65_536,
-        connectionWindow: 131_072,
-        headerBytes: 16_384,
-        headerCount: 100,
-      },
-      {
-        request: (stream) => ({
-          head() {},
-          data: (chunk) => stream.consumed(chunk.length),
-          end() {
-            stream.sendHeaders([':status', '200'], false)
-            stream.write(Buffer.from('more than the window of any test'))
-            stream.end()
-          },
-          drain() {},
-          closed() {},
-        }),
-        rejected() {},
-        idle() {},
-        goaway() {},
-        settings() {},
-        ended: () => socket.end(),
-      },
-    )
-    socket.on('data', (chunk) => session.receive(chunk))
-    socket.on('drain', () => session.drained())
-    socket.on('close', () => session.disconnected('closed'))
-    socket.on('error', () => {})
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port
+/** Answers with more than the window of any test, when the request has ended. */
+function answer(stream: Stream): StreamEvents {
+  return {
+    head() {},
+    data: (chunk) => stream.consumed(chunk.length),
+    end() {
+      stream.sendHeaders([':status', '200'], false)
+      stream.write(Buffer.from('more than the window of any test'))
+      stream.end()
+    },
+    drain() {},
+    closed() {},
+  }
 }
 
 const open = { path: '/', upstream: 'backend', access: 'public', reason: 'a test' }
 
 describe.skipIf(program === undefined)('h2spec, strict', () => {
   test('passes in full against a bare session', async () => {
-    expect(await h2spec(await startServer())).toEqual([])
+    expect(await h2spec(await startSessionServer(answer))).toEqual([])
   })
 
   test('passes against a gateway without TLS, which also speaks HTTP/1.1', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { readPolicyFiles } from '../../src/stores/policies/policy-files.ts'
+import { startEndlessEvents } from '../support/endless-events.ts'
 import { mountKeys, newKey, signedBy } from '../support/keys.ts'
 import { request } from '../support/raw-client.ts'
 import { ok } from '../support/recording-upstream.ts'
@@ -12,13 +13,8 @@ import { type CallOptions, startPostern, type TestPostern } from '../support/sta
 import { claimsOf, nowSeconds, tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
 
-const head =
-  'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
-
-/** A gateway whose upstream answers with events without end. */
-async function startStreaming(now?: () => number, jwt: Readonly<Record<string, unknown>> = {}) {
-  const upstream = { cut: 0 }
-  const postern = await startPostern({
+const startStreaming = (now?: () => number, jwt: Readonly<Record<string, unknown>> = {}) =>
+  startEndlessEvents({
     config: { revocation: { sweepMs: 50 }, jwt },
     routes: [
       { path: '/', upstream: 'backend' },
@@ -26,16 +22,6 @@ async function startStreaming(now?: () => number, jwt: Readonly<Record<string, u
     ],
     ...(now && { now }),
   })
-  postern.upstream.answerWith((socket) => {
-    socket.write(head)
-    const timer = setInterval(() => socket.write('6\r\ndata:\n\r\n'), 10)
-    socket.on('close', () => {
-      clearInterval(timer)
-      upstream.cut++
-    })
-  })
-  return { postern, upstream }
-}
 
 /** Opens a stream and waits until something has come. `more` are headers of the request. */
 async function open(

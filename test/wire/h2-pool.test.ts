@@ -515,3 +515,21 @@ describe('beside Node', () => {
     expect(pool.size()).toBe(1)
   })
 })
+
+test('a small frame of a response does not keep all that was read with it', async () => {
+  const server = await startFrameServer(({ connection, id, turn }) => {
+    connection.headers(id, [':status', '200'])
+    if (turn === 0) return
+    connection.data(1, 'small')
+    for (let left = 3; left > 0; left--) connection.data(id, 'a'.repeat(16_384))
+  })
+  const pool = startH2Pool(server.origin)
+  const kept: Buffer[] = []
+  const slow = send(pool, {}, { data: (chunk) => kept.push(chunk) > 0 })
+  await until(() => slow.events.includes('head'))
+  const other = send(pool)
+
+  await until(() => other.body().length === 3 * 16_384)
+  expect(kept.map((chunk) => chunk.toString())).toEqual(['small'])
+  expect(kept[0]?.buffer.byteLength).toBeLessThan(1000)
+})

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { Refusal } from '../../errors.ts'
 import type { Body } from '../../gateway/arrival/arrival.ts'
 import type { Stream } from '../../h2/stream.ts'
+import { withoutRest } from '../../h2/without-rest.ts'
 
 /** The body of a request over HTTP/2. The window opens as the pipeline reads. */
 export class StreamBody extends Readable implements Body {
@@ -42,17 +43,3 @@ export class StreamBody extends Readable implements Body {
     if (this.listenerCount('error') > 0) this.emit('error', reason)
   }
 }
-
-/**
- * A frame is a part of what the socket read at once. To keep a small one must not keep all of that: a
- * client could fill the rest with frames that no limit counts as this body.
- */
-function withoutRest(chunk: Buffer): Buffer {
-  if (chunk.length * mostKept >= chunk.buffer.byteLength) return chunk
-  const copy = Buffer.allocUnsafeSlow(chunk.length)
-  chunk.copy(copy)
-  return copy
-}
-
-/** A full frame of 16 KiB in the 64 KiB that a socket reads is not copied. */
-const mostKept = 4

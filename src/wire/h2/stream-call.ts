@@ -1,6 +1,7 @@
 import { ErrorCode } from '../../h2/error-codes.ts'
 import type { ResponseFields } from '../../h2/message-fields.ts'
 import type { Stream, StreamAbort, StreamEvents } from '../../h2/stream.ts'
+import { withoutRest } from '../../h2/without-rest.ts'
 import type { Call } from '../connection.ts'
 import { callBegan, callEnded } from '../end-of-turn.ts'
 import type { Pool } from '../pool.ts'
@@ -218,7 +219,8 @@ export class StreamCall implements Call, StreamEvents {
   }
 
   #deliverData(chunk: Buffer): void {
-    if (!this.#handler.data(chunk, doNothing)) this.#isPaused = true
+    // A client that does not read keeps it.
+    if (!this.#handler.data(withoutRest(chunk), doNothing)) this.#isPaused = true
     // It may be paused since an earlier chunk.
     if (this.#isPaused) this.#unread += chunk.length
     else this.#stream?.consumed(chunk.length)

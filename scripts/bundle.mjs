@@ -1,9 +1,11 @@
 // After the compiler: packs the modules in dist/ and the packages of many small files into few files, in
 // place, so that a start reads and links 500 modules instead of 1,500 (docs/decisions/0038-bundle.md).
 import {
+  existsSync,
   globSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmdirSync,
@@ -25,8 +27,17 @@ const entries = [
   'login/password-worker',
   'stores/policies/policy-worker',
 ]
-/** Others stay packages: few files, files that they look for beside their own, or ioredis, which we patch. */
-const packages = ['@prometheus-io/client', 'bintrees', 'jose', 'kysely', 'tdigest', 'yaml']
+/** What most gateways load. ioredis, which we patch, stays a package, and so do those that look for files beside their own. */
+const packages = withDependencies([
+  '@prometheus-io/client',
+  'bowser',
+  'jose',
+  'kysely',
+  'lru-cache',
+  'pg',
+  'pino',
+  'yaml',
+])
 
 /** Modules find files beside them by `import.meta.url`, which in a chunk is that of the chunk. */
 const ownPlaces = {
@@ -65,6 +76,26 @@ await build({
     },
   },
 })
+
+/** These packages and all that they need: a bundle would look for the rest beside it, where it need not be. */
+function withDependencies(names, from = dist, found = new Set()) {
+  for (const name of names) {
+    if (found.has(name)) continue
+    found.add(name)
+    const place = placeOf(name, from)
+    const { dependencies = {} } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
+    withDependencies(Object.keys(dependencies), place, found)
+  }
+  return [...found]
+}
+
+/** Where Node would find a package. */
+function placeOf(name, from) {
+  const place = join(from, 'node_modules', name)
+  if (existsSync(place)) return realpathSync(place)
+  if (from === dirname(from)) throw new Error(`${name} is not installed: run "npm ci"`)
+  return placeOf(name, dirname(from))
+}
 
 // What was packed goes, what the bundle has comes in its place; types, pages and the commit stay.
 for (const name of globSync('**/*.{js,js.map}', { cwd: dist, exclude: ['pages', '.packed'] })) {

@@ -17,7 +17,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'thread-priority.ts': [],
   'lru.ts': [],
   'suggest.ts': [],
-  'fast-strings.ts': [],
   'database-url.ts': [],
   'mysql-url.ts': [],
   'key-url.ts': [],
@@ -549,15 +548,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'policy/',
     'stores/usage',
   ],
-  'cli/evidence/replay': [
-    'cli',
-    'cli/policy',
-    'cli/questions',
-    'cli/report',
-    'policy/',
-    'replay',
-    'fast-strings.ts',
-  ],
+  'cli/evidence/replay': ['cli', 'cli/policy', 'cli/questions', 'cli/report', 'policy/', 'replay'],
   'cli/publish': [
     'cli',
     'cli/policy',
@@ -759,7 +750,7 @@ const forAll = ['errors.ts', 'endpoints.ts']
 
 /** Each library of the outside has one home. */
 const homes: Readonly<Record<string, RegExp>> = {
-  fastify: /^(?:http|console)\//,
+  fastify: /^console\//,
   'openid-client': /^stores\/oidc\//,
   jose: /^token\//,
   casbin: /^policy\/engine\/(?:compile|casbin-engine)\.ts$/,

@@ -1,82 +1,56 @@
-import { versions } from 'node:process'
-import fastify, { type FastifyInstance } from 'fastify'
-import type { ReplicaOnHost } from '../fleet/replica-facts.ts'
-import { type Readiness, withUpstreams } from './readiness.ts'
-import type { UpstreamReport } from './sum-upstreams.ts'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import {
+  createOpsEndpoints,
+  jsonResponse,
+  type OpsParts,
+  type OpsResponse,
+} from './ops-endpoints.ts'
 
-export interface OpsServerParts {
-  readonly version: string
-  readonly mode: string
-  readonly readiness: (verbose: boolean) => Readiness | Promise<Readiness>
-  readonly metrics: { readonly contentType: string; text(): Promise<string> }
-  /** State and load of every target, of all workers together. */
-  readonly upstreams: () => readonly UpstreamReport[] | Promise<readonly UpstreamReport[]>
-  /** What each process of this gateway reports of itself. */
-  readonly replicas: () => readonly ReplicaOnHost[] | Promise<readonly ReplicaOnHost[]>
-  /** The public keys that verify our tokens, for services that check them too. */
-  readonly publicKeys: () => readonly object[] | Promise<readonly object[] | undefined>
-}
-
-/** How long clients may cache the keys: a new key must be published this long before it signs. */
-const jwksSeconds = 60
-
-/** No route here has a schema, and to load their compilers would be a good part of loading fastify. */
-const noCompilers = { buildValidator: withoutSchemas, buildSerializer: withoutSchemas }
-
-function withoutSchemas(): never {
-  throw new Error('the ops port has no schemas')
-}
+/** Longer than most scrape intervals: a new connection for each would be expensive. */
+const keepAliveMs = 72_000
 
 /** The port for operators: read-only, and nothing of it is on the public port. */
-export function createOpsServer({
-  version,
-  mode,
-  readiness,
-  metrics,
-  upstreams,
-  replicas,
-  publicKeys,
-}: OpsServerParts): FastifyInstance {
-  const server = fastify({
-    logger: false,
-    requestTimeout: 5_000,
-    connectionTimeout: 30_000,
-    forceCloseConnections: true,
-    schemaController: { compilersFactory: noCompilers },
+export function createOpsServer(parts: OpsParts): Server {
+  const endpoints = createOpsEndpoints(parts)
+
+  async function respond({ method, url = '' }: IncomingMessage): Promise<OpsResponse> {
+    const [path = '', query] = splitTarget(url)
+    const endpoint = method === 'GET' || method === 'HEAD' ? endpoints.get(path) : undefined
+    if (endpoint === undefined) return jsonResponse(404, { code: 404, msg: 'not found' })
+    return endpoint(new URLSearchParams(query))
+  }
+
+  const server = createServer(
+    { requestTimeout: 5_000, keepAliveTimeout: keepAliveMs },
+    async (request, reply) => {
+      const { status, contentType, cacheControl, body } = await respond(request).catch(failure)
+      reply.writeHead(status, {
+        'Content-Type': contentType,
+        'Content-Length': Buffer.byteLength(body),
+        ...(cacheControl !== undefined && { 'Cache-Control': cacheControl }),
+      })
+      reply.end(body)
+    },
+  )
+  return server.setTimeout(30_000)
+}
+
+/** Closes the listener and every connection. */
+export async function closeOpsServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((done) => server.close(() => done()))
+  server.closeAllConnections()
+  await closed
+}
+
+function splitTarget(target: string): readonly [string, string] {
+  const at = target.indexOf('?')
+  return at === -1 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
+}
+
+/** Operators may read what went wrong. */
+function failure(error: unknown): OpsResponse {
+  return jsonResponse(500, {
+    code: 500,
+    msg: error instanceof Error ? error.message : String(error),
   })
-
-  server.get('/healthz', async () => ({ status: 'alive' }))
-
-  server.get('/version', async () => ({ version, mode, node: versions.node }))
-
-  server.get('/metrics', async (_, reply) => {
-    reply.type(metrics.contentType)
-    return metrics.text()
-  })
-
-  server.get('/readyz', async (request, reply) => {
-    const query = request.query as Readonly<Record<string, string | readonly string[]>>
-    const own = await readiness(Object.hasOwn(query, 'verbose'))
-    const needed = [query['upstream'] ?? []].flat()
-    const verdict = needed.length === 0 ? own : withUpstreams(own, needed, await upstreams())
-    reply.code(verdict.ready ? 200 : 503)
-    return verdict
-  })
-
-  server.get('/upstreams', async () => ({ upstreams: await upstreams() }))
-
-  server.get('/replicas', async () => ({ replicas: await replicas() }))
-
-  // RFC 7517 5. Never a shared secret.
-  server.get('/.well-known/jwks.json', async (_, reply) => {
-    const keys = await publicKeys()
-    // An empty set would make clients forget the keys they know.
-    if (keys === undefined) return reply.code(503).send({ code: 503, msg: 'not known just now' })
-    reply.header('Cache-Control', `public, max-age=${jwksSeconds}`)
-    reply.type('application/jwk-set+json')
-    return JSON.stringify({ keys })
-  })
-
-  server.setNotFoundHandler((_, reply) => reply.code(404).send({ code: 404, msg: 'not found' }))
-  return server
 }

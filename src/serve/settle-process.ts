@@ -1,17 +1,15 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { restoreFastStrings } from '../fast-strings.ts'
 
 /*
- * Everything the gateway changes about V8, in one place, but for what the embedded database needs
- * (`stores/embedded`); commands share `restoreFastStrings`. Each part was found in a trace or a profile
- * and measured: docs/decisions/0014-a-settled-process.md. None changes what the gateway answers. A V8
- * that does not know a flag prints that and goes on.
+ * Everything the gateway changes about V8, in one place, but for what commands need too: that of the
+ * embedded database (`stores/embedded`) and of the Redis driver (`stores/redis/fast-strings.ts`). Each
+ * part was found in a trace or a profile and measured: docs/decisions/0014-a-settled-process.md. None
+ * changes what the gateway answers. A V8 that does not know a flag prints that and goes on.
  */
 
 /** Call it when all modules are loaded and before a port is open: it takes 50 to 70 ms. */
 export function settleProcess(): void {
-  restoreFastStrings()
   keepRequestsYoung()
   collectOldGenerationLess()
   releaseStartupMemory()

@@ -3,13 +3,13 @@ import type { Config } from '../config/schema/schema.ts'
 import { Fault } from '../errors.ts'
 import type { DecisionBatch } from '../fleet/decision-batch.ts'
 import type { ReplicaOnHost } from '../fleet/replica-facts.ts'
-import type { OpsServerParts } from '../http/ops-server.ts'
+import type { OpsParts } from '../http/ops-endpoints.ts'
 import type { UpstreamReport } from '../http/sum-upstreams.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Answers, FromWorker, Listening, Question, Start, ToWorker } from './messages.ts'
 
 /** What the ops port shows of one gateway. */
-export interface GatewayOps extends OpsServerParts {
+export interface GatewayOps extends OpsParts {
   readonly metrics: MetricRegistry
   readonly upstreams: () => readonly UpstreamReport[]
   readonly replicas: () => readonly ReplicaOnHost[]

@@ -11,7 +11,6 @@ const always = [
   '@prometheus-io/client',
   'bcrypt',
   'bowser',
-  'fastify',
   'jose',
   'kysely',
   'lru-cache',

@@ -1,16 +1,17 @@
 import type { Closing } from '../../closing.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { createOpsServer, type OpsServerParts } from '../../http/ops-server.ts'
+import type { OpsParts } from '../../http/ops-endpoints.ts'
+import { closeOpsServer, createOpsServer } from '../../http/ops-server.ts'
 import { listen } from '../../http/port/listen.ts'
 
 /** Listens on the ops port, and returns its number. */
 export async function openOps(
   { ops }: Pick<Config, 'ops'>,
-  parts: OpsServerParts,
+  parts: OpsParts,
   closing: Closing,
 ): Promise<number> {
-  const opsServer = createOpsServer(parts)
-  const port = await listen(opsServer.server, ops, () => opsServer.ready())
-  closing.add(() => opsServer.close())
+  const server = createOpsServer(parts)
+  const port = await listen(server, ops)
+  closing.add(() => closeOpsServer(server))
   return port
 }

@@ -10,7 +10,8 @@ import type { Schema } from './schema.ts'
  */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
   if (isMysql(db)) return migrateMysql(db, tables, optionalTables)
-  await sql.raw(createMissingTables).execute(db)
+  // Most starts find every table, and the language of the statement is expensive to load.
+  if ((await missingTables(db)).length > 0) await sql.raw(createMissingTables).execute(db)
 }
 
 /** The tables that `migrate` would create. */

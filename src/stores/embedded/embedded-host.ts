@@ -59,14 +59,17 @@ async function startPGlite(directory: string): Promise<PGlite> {
 /**
  * V8 compiles WebAssembly quickly, and what runs often a second time. Of PostgreSQL that is above all the
  * SQL parser, one function of 100 KB: 0.4 s of CPU and 600 MB of memory, for queries that are not
- * faster. V8 would also drop the code, which is small, whenever it is told to save memory.
- * A V8 without one of these flags prints that and goes on (docs/decisions/0041-startup-cpu.md).
+ * faster. V8 would also drop the code, which is small, whenever it is told to save memory. And it would
+ * validate all functions before the first one runs; now each is validated when it is first called,
+ * which few are. A V8 without one of these flags prints that and goes on
+ * (docs/decisions/0041-startup-cpu.md).
  */
 function compileOnce(): void {
   for (const flag of [
     '--no-wasm-tier-up',
     '--no-wasm-dynamic-tiering',
     '--no-flush-liftoff-code',
+    '--wasm-lazy-validation',
   ]) {
     setFlagsFromString(flag)
   }

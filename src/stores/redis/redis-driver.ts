@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Driver from 'ioredis'
+import { restoreFastStrings } from './fast-strings.ts'
 import { dropOnInvalidReply } from './redis-invalid-replies.ts'
 
 let loaded: typeof Driver | undefined
@@ -9,6 +10,7 @@ export function loadDriver(): typeof Driver {
   if (loaded === undefined) {
     loaded = createRequire(import.meta.url)('ioredis') as typeof Driver
     dropOnInvalidReply()
+    restoreFastStrings()
   }
   return loaded
 }

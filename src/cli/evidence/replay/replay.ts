@@ -1,4 +1,3 @@
-import { restoreFastStrings } from '../../../fast-strings.ts'
 import { compile } from '../../../policy/engine/compile.ts'
 import type { PolicySet } from '../../../policy/set/policy-set.ts'
 import { findLogs } from '../../../replay/log-source.ts'
@@ -74,8 +73,6 @@ async function replayLogs(
   { since = '', io }: { readonly since?: string | undefined; readonly io: Io },
 ): Promise<Replay> {
   const logs = await findLogs(names, { cwd: io.cwd, stdin: () => io.streamStdin?.() ?? noBytes() })
-  // Else a decision takes three times the CPU after `push` has loaded ioredis.
-  restoreFastStrings()
   const progress = createProgress(io)
   const total = logs.reduce((sum, { bytes = Number.NaN }) => sum + bytes, 0)
   let done = 0

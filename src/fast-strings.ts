@@ -1,9 +1,0 @@
-/**
- * Once a class extends String (ioredis has one), V8 looks up the methods of all strings the slow way,
- * because it rebuilds a prototype that something inherits from. Reading the prototype through objects
- * makes it fast again; primitive strings do not count as such.
- */
-export function restoreFastStrings(): void {
-  const read = (text: object) => 'slice' in text
-  for (let at = 0; at < 100; at++) read(Object('text'))
-}

@@ -10,8 +10,10 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
+import { Script } from 'node:vm'
 import { build } from 'vite'
 
 const dist = realpathSync(process.argv[2] ?? 'dist')
@@ -109,3 +111,10 @@ for (const name of globSync('**/*.js', { cwd: packed })) {
   renameSync(join(packed, name), join(dist, name))
 }
 rmSync(packed, { recursive: true })
+
+// An old Node reads the program as a script, and then says that it is too old (src/main.ts).
+const main = join(dist, 'main.js')
+const text = readFileSync(main, 'utf8').replace(/^export \{\s*\};?\n?/m, '')
+// Throws at what only a module can have.
+new Script(text, { filename: main })
+writeFileSync(main, text)

@@ -1,24 +1,32 @@
 #!/usr/bin/env node
-import { isTooOld, oldestNode } from './version.ts'
+// An old Node must be able to read this file to say that it is too old, as a module or, before Node 12.17,
+// as a script: no import statement, no await outside of functions, and of what came to the language after
+// 2017 only `import()`. scripts/bundle.mjs keeps it so.
 
-// Before anything else is loaded: an old Node would stop at the first thing that it does not know.
+/** As in package.json, which only imported code could read. */
+const [least, leastMinor] = [22, 19]
 const { node } = process.versions
-if (isTooOld(node)) {
+const [major, minor] = node.split('.').map(Number)
+
+if (Number(major) < least || (major === least && Number(minor) < leastMinor)) {
   process.stderr.write(
-    `postern: Node ${node} is too old: install Node ${oldestNode} or a later version\n`,
+    `postern: Node ${node} is too old: install Node ${least}.${leastMinor} or a later version\n`,
   )
   process.exit(1)
 }
+void run()
 
-const [{ dispatch }, { createIo, flushed }] = await Promise.all([
-  import('./cli/commands/dispatch.ts'),
-  import('./cli/process-io.ts'),
-])
-const argv = process.argv.slice(2)
-const code = await dispatch(argv, createIo(process))
-// Writing to a pipe continues in the background, and a truncated answer would look complete. Not for
-// a gateway: a reader of its log that no longer reads must not delay its exit.
-const isGateway = ['serve', 'worker', 'console'].includes(String(argv[0]))
-if (!isGateway) await flushed(process)
-// Outright: an open handle must not keep the process alive.
-process.exit(code)
+async function run(): Promise<void> {
+  const [{ dispatch }, { createIo, flushed }] = await Promise.all([
+    import('./cli/commands/dispatch.ts'),
+    import('./cli/process-io.ts'),
+  ])
+  const argv = process.argv.slice(2)
+  const code = await dispatch(argv, createIo(process))
+  // Writing to a pipe continues in the background, and a truncated answer would look complete. Not for
+  // a gateway: a reader of its log that no longer reads must not delay its exit.
+  const isGateway = ['serve', 'worker', 'console'].includes(String(argv[0]))
+  if (!isGateway) await flushed(process)
+  // Outright: an open handle must not keep the process alive.
+  process.exit(code)
+}

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { installPacked, succeed, userEnvironment } from '../support/packed-package.ts'
+import { findOldNodes } from '../support/services/find-old-node.ts'
 import { until } from '../support/until.ts'
 
 describe('the packed npm package', () => {
@@ -52,6 +53,26 @@ describe('the packed npm package', () => {
 
     expect(pages.length).toBeGreaterThan(40)
     expect(dead).toEqual([])
+  })
+
+  test('says on an old Node in one line which one it needs', () => {
+    const nodes = findOldNodes()
+    if (nodes === undefined) {
+      console.warn('left out: the package on old versions of Node; npm has none for this machine')
+      return
+    }
+    const answers = nodes.map((node) => {
+      const args = [join(installed, 'dist', 'main.js'), 'version']
+      const { status, stdout, stderr } = spawnSync(node, args, { encoding: 'utf8' })
+      return { status, stdout, stderr }
+    })
+
+    const said = (node: string) => ({
+      status: 1,
+      stdout: '',
+      stderr: `postern: Node ${node} is too old: install Node 22.19 or a later version\n`,
+    })
+    expect(answers).toEqual(['10.24.1', '12.22.12', '14.21.3'].map(said))
   })
 
   /** A gateway by `npx postern serve` in this directory; resolves when it listens. */

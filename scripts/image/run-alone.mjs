@@ -57,7 +57,7 @@ function configuration(port, opsPort, collectorPort) {
     application: { host: '127.0.0.1', port, dataDirectory: '/var/lib/postern' },
     ops: { port: opsPort },
     jwt: { secret: randomUUID() + randomUUID() },
-    // As in a cluster: the embedded database needs more memory than this to start.
+    // As in a cluster: the first start of the embedded database can need more memory than this.
     database: { url: 'postgres://none:none@127.0.0.1:9/none', migrate: 'never' },
     policy: { directory: '/app/policies' },
     tracing: { otlp: `http://127.0.0.1:${collectorPort}` },

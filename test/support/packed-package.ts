@@ -6,8 +6,9 @@ import { promisify } from 'node:util'
 /** The environment of a user, without what steers the tests. */
 export function userEnvironment(): NodeJS.ProcessEnv {
   // npm needs the certificate authorities of this machine to reach its registry.
+  // `npm exec -c` passes its command on, with which npx refuses every other one.
   const isOurs = (name: string) =>
-    /^(?:POSTERN_|NODE_|VITEST)/.test(name) && name !== 'NODE_EXTRA_CA_CERTS'
+    /^(?:POSTERN_|NODE_|VITEST|npm_config_call$)/.test(name) && name !== 'NODE_EXTRA_CA_CERTS'
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
 }
 

@@ -52,8 +52,8 @@
 {{- end -}}
 {{- $memory := dig "limits" "memory" "" $values.resources -}}
 {{- if and $values.persistence.enabled (not $several) (regexMatch "^[0-9]+Mi$" $memory) -}}
-{{- if lt (int (trimSuffix "Mi" $memory)) 768 -}}
-{{- $problems = append $problems "resources.limits.memory is too low for the embedded database, whose first start uses up to 640 MiB: use at least 768Mi, or set secrets.databaseUrl" -}}
+{{- if lt (int (trimSuffix "Mi" $memory)) 1024 -}}
+{{- $problems = append $problems "resources.limits.memory is too low for the embedded database, whose first start uses up to 740 MiB: use at least 1024Mi, or set secrets.databaseUrl" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

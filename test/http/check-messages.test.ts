@@ -4,8 +4,11 @@ import type { Arrival } from '../../src/gateway/arrival/arrival.ts'
 import { readCheckRequest } from '../../src/http/forward-auth/check-request.ts'
 import { allowedResponse, deniedResponse } from '../../src/http/forward-auth/check-response.ts'
 import { describedRequest } from '../../src/http/forward-auth/described-request.ts'
-import { bytesField, numberField } from '../../src/http/forward-auth/protobuf.ts'
+import { encode } from '../../src/http/forward-auth/protobuf.ts'
 import { checkOf, decodeAnswer, encodeCheck } from '../support/check-messages.ts'
+
+const bytesField = (field: number, content: Buffer | string) => encode([[field, content]])
+const numberField = (field: number, value: number) => encode([[field, value]])
 
 /** The check with these bytes as its HTTP request. */
 const withHttp = (...fields: Buffer[]) =>

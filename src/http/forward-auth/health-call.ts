@@ -2,7 +2,7 @@ import type { IsTrusted } from '../../gateway/arrival/trusted-peers.ts'
 import { codeOf } from '../grpc/status.ts'
 import { readMessage, replyMessage, replyStatus } from '../grpc/unary.ts'
 import { type AnswerCall, refuseStranger } from './check-call.ts'
-import { numberField, readFields } from './protobuf.ts'
+import { encode, readFields } from './protobuf.ts'
 
 const maxMessageBytes = 1024
 const serving = 1
@@ -24,7 +24,7 @@ export function createHealthCall(services: readonly string[], parts: HealthParts
       if (field === 1) service = content?.toString('latin1') ?? ''
     })
     if (known.has(service))
-      replyMessage(reply, numberField(1, parts.isReady() ? serving : notServing))
+      replyMessage(reply, encode([[1, parts.isReady() ? serving : notServing]]))
     else replyStatus(reply, codeOf('notFound'), 'unknown service')
   }
 }

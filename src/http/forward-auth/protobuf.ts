@@ -76,22 +76,62 @@ export function malformed(reason = 'malformed message'): Refusal {
   return new Refusal('bad-request', { reason })
 }
 
-/** A field with bytes, such as a string or a message. */
-export function bytesField(field: number, content: Buffer | string): Buffer {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  return Buffer.concat([varint(field * 8 + wire.bytes), varint(bytes.length), bytes])
+/** The fields of a message in their order, each with its number. */
+export type Message = readonly (readonly [field: number, value: Value])[]
+type Value = number | string | Buffer | Message
+
+/** In one buffer: a check has many small fields, and a buffer for each would cost more than the check. */
+export function encode(message: Message): Buffer {
+  const bytes = Buffer.allocUnsafe(sizeOf(message))
+  write(bytes, 0, message)
+  return bytes
 }
 
-export function numberField(field: number, value: number): Buffer {
-  return Buffer.concat([varint(field * 8 + wire.varint), varint(value)])
+function sizeOf(message: Message): number {
+  let size = 0
+  for (const [field, value] of message) {
+    size += varintSize(field * 8)
+    if (typeof value === 'number') size += varintSize(value)
+    else {
+      const content = contentSize(value)
+      size += varintSize(content) + content
+    }
+  }
+  return size
 }
 
-function varint(value: number): Buffer {
-  const bytes: number[] = []
+function contentSize(value: Exclude<Value, number>): number {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  return Buffer.isBuffer(value) ? value.length : sizeOf(value)
+}
+
+/** Returns where the next field begins. */
+function write(bytes: Buffer, start: number, message: Message): number {
+  let at = start
+  for (const [field, value] of message) {
+    const isNumber = typeof value === 'number'
+    at = writeVarint(bytes, at, field * 8 + (isNumber ? wire.varint : wire.bytes))
+    at = writeVarint(bytes, at, isNumber ? value : contentSize(value))
+    if (typeof value === 'string') at += bytes.write(value, at)
+    else if (Buffer.isBuffer(value)) at += value.copy(bytes, at)
+    else if (!isNumber) at = write(bytes, at, value)
+  }
+  return at
+}
+
+function varintSize(value: number): number {
+  let size = 1
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++
+  return size
+}
+
+function writeVarint(bytes: Buffer, start: number, value: number): number {
+  let at = start
   let rest = value
   while (rest >= 0x80) {
-    bytes.push((rest % 0x80) + 0x80)
+    bytes[at++] = (rest % 0x80) + 0x80
     rest = Math.floor(rest / 0x80)
   }
-  return Buffer.from([...bytes, rest])
+  bytes[at++] = rest
+  return at
 }

@@ -1,3 +1,5 @@
+import { UntracedError } from './untraced-error.ts'
+
 /** Every reason for which Postern refuses a request. `http/envelope.ts` has a response for each. */
 export type RefusalKind =
   | 'token-missing'
@@ -57,7 +59,7 @@ export interface RefusalDetail {
 }
 
 /** A deliberate no. The kind decides the response to the client; the detail goes to the log only. */
-export class Refusal extends Error {
+export class Refusal extends UntracedError {
   readonly kind: RefusalKind
   readonly detail: RefusalDetail
 
@@ -99,7 +101,7 @@ export type FaultPart =
   | 'upstream-failing'
 
 /** A component failed. Never answered with `code` 401: an outage must not log users out. */
-export class Fault extends Error {
+export class Fault extends UntracedError {
   readonly part: FaultPart
 
   constructor(part: FaultPart, options?: { readonly cause?: unknown; readonly reason?: string }) {

@@ -1,3 +1,4 @@
+import { UntracedError } from '../untraced-error.ts'
 import type { Field } from './hpack/decoder.ts'
 
 /** The header section of a request. */
@@ -21,7 +22,7 @@ export interface ResponseFields {
 }
 
 /** A message that breaks a rule of RFC 9113 8: only its own stream ends. */
-export class MalformedMessage extends Error {
+export class MalformedMessage extends UntracedError {
   constructor(message: string) {
     super(message)
     this.name = 'MalformedMessage'

@@ -4,11 +4,12 @@ import type { Arrival } from '../../src/gateway/arrival/arrival.ts'
 import { readCheckRequest } from '../../src/http/forward-auth/check-request.ts'
 import { allowedResponse, deniedResponse } from '../../src/http/forward-auth/check-response.ts'
 import { describedRequest } from '../../src/http/forward-auth/described-request.ts'
-import { encode } from '../../src/http/forward-auth/protobuf.ts'
+import { encoded, field, numberField, utf8 } from '../../src/http/forward-auth/protobuf.ts'
 import { checkOf, decodeAnswer, encodeCheck } from '../support/check-messages.ts'
 
-const bytesField = (field: number, content: Buffer | string) => encode([[field, content]])
-const numberField = (field: number, value: number) => encode([[field, value]])
+const bytesField = (number: number, content: Buffer | string) =>
+  encoded(field(number, Buffer.from(content).toString('latin1')))
+const numberBytes = (number: number, value: number) => encoded(numberField(number, value))
 
 /** The check with these bytes as its HTTP request. */
 const withHttp = (...fields: Buffer[]) =>
@@ -101,7 +102,7 @@ describe('an answer', () => {
   })
 
   test('that denies has a status, headers and a body in UTF-8', () => {
-    const body = Buffer.from('{"msg":"请先登录"}')
+    const body = utf8('{"msg":"请先登录"}')
 
     const { status, ok_response, denied_response } = decodeAnswer(
       deniedResponse({ grpcCode: 16, status: 401, headers: ['Retry-After', '300'], body }),
@@ -143,11 +144,15 @@ describe('hostile bytes', () => {
     ['a group', Buffer.from([0x0b, 0x0c])],
     ['an unknown type', Buffer.from([0x0e])],
     ['half a fixed number', Buffer.from([0x19, 1, 2, 3])],
-    ['a number in the place of a message', numberField(1, 5)],
+    ['a number in the place of a message', numberBytes(1, 5)],
     ['two attributes', Buffer.concat([withHttp(get, path), withHttp(get, path)])],
     ['two paths', withHttp(get, path, bytesField(4, '/b'))],
     ['two methods', withHttp(get, get, path)],
-    ['a number in the place of a header', withHttp(get, path, numberField(3, 1))],
+    ['a number in the place of a header', withHttp(get, path, numberBytes(3, 1))],
+    [
+      'a number in the place of a raw header',
+      withHttp(get, path, bytesField(13, numberBytes(1, 1))),
+    ],
   ])('with %s are refused', (_, bytes) => {
     expect(reasonOf(bytes)).toBe('malformed message')
   })

@@ -54,7 +54,7 @@ export function denial(
     grpcCode: codeOfError(error),
     status: envelope.status,
     headers: withoutLength([...json.headers, ...extra]),
-    body: Buffer.from(json.text, 'latin1'),
+    body: json.text,
   })
 }
 
@@ -71,7 +71,7 @@ function allowed(headers: readonly string[]): Buffer {
   const set: string[] = []
   const removed: string[] = []
   for (let at = 0; at < headers.length; at += 2) {
-    const [name = '', value = ''] = headers.slice(at, at + 2)
+    const [name = '', value = ''] = [headers[at], headers[at + 1]]
     if (name === removalHeader) removed.push(...value.split(', ').filter((each) => each !== ''))
     else set.push(name, value)
   }

@@ -1,4 +1,4 @@
-import { malformed, readFields } from './protobuf.ts'
+import { Fields, latin1Of, malformed, type Part, wholeOf } from './protobuf.ts'
 
 /** What Postern reads of an `envoy.service.auth.v3.CheckRequest`. Texts are Latin-1, as in headers. */
 export interface CheckRequest {
@@ -24,77 +24,94 @@ const maxHeaders = 1000
  * and a proxy that sends it asks for one request and might forward another.
  */
 export function readCheckRequest(message: Buffer): CheckRequest {
-  const attributes = readMessage(message, [1])[1]
-  const { 1: source, 4: request } = readMessage(attributes, [1, 4])
-  const http = readMessage(request, [2])[2]
+  const attributes = partIn(wholeOf(message), 1)
+  const http = partIn(partIn(attributes, 4), 2)
   if (http === undefined) throw malformed('the check is not about an HTTP request')
-
-  const texts = readMessage(http, [2, 4, 5, 6])
-  const { headers, areJoined } = readHeaders(http)
-  return {
-    method: textOf(texts[2]),
-    path: textOf(texts[4]),
-    host: textOf(texts[5]),
-    scheme: textOf(texts[6]),
-    headers,
-    areJoined,
-    peerAddress: readPeerAddress(source),
-  }
+  return { ...readHttp(http), peerAddress: readPeerAddress(partIn(attributes, 1)) }
 }
 
-/** The fields with these numbers, each at most once. Others are skipped. */
-function readMessage<Field extends number>(
-  message: Buffer | undefined,
-  fields: readonly Field[],
-): Partial<Record<Field, Buffer>> {
-  const found: Partial<Record<number, Buffer>> = {}
-  if (message === undefined) return {}
-  readFields(message, (field, content) => {
-    if (!(fields as readonly number[]).includes(field)) return
-    if (content === undefined || found[field] !== undefined) throw malformed()
-    found[field] = content
-  })
-  return found as Partial<Record<Field, Buffer>>
+/** The content of the field with this number, which occurs at most once. Others are skipped. */
+function partIn(message: Part | undefined, field: number): Part | undefined {
+  if (message === undefined) return undefined
+  const fields = new Fields(message)
+  let found: Part | undefined
+  while (fields.next()) {
+    if (fields.field !== field) continue
+    if (found !== undefined) throw malformed()
+    found = fields.content()
+  }
+  return found
 }
 
 /** `headers` is a map; `header_map` has them as they came, with `encode_raw_headers`. */
-function readHeaders(http: Buffer): Pick<CheckRequest, 'headers' | 'areJoined'> {
+function readHttp(http: Part): Omit<CheckRequest, 'peerAddress'> {
+  const texts: (string | undefined)[] = []
   const joined: string[] = []
   const raw: string[] = []
-  readFields(http, (field, content) => {
-    if (field !== 3 && field !== 13) return
-    if (content === undefined) throw malformed()
-    if (field === 3) pushHeader(joined, readMessage(content, [1, 2]))
-    else {
-      readFields(content, (inner, header) => {
-        if (inner === 1) pushHeader(raw, readMessage(header, [1, 2, 3]))
-      })
+  const fields = new Fields(http)
+  while (fields.next()) {
+    switch (fields.field) {
+      case httpField.headers:
+        pushHeader(joined, fields.content(), false)
+        break
+      case httpField.headerMap:
+        pushHeaders(raw, fields.content())
+        break
+      case httpField.method:
+      case httpField.path:
+      case httpField.host:
+      case httpField.scheme:
+        if (texts[fields.field] !== undefined) throw malformed()
+        texts[fields.field] = textOf(fields.content())
+        break
     }
-  })
+  }
   if (joined.length > 0 && raw.length > 0) throw malformed('both headers and header_map')
-  return raw.length > 0 ? { headers: raw, areJoined: false } : { headers: joined, areJoined: true }
+  return {
+    method: texts[httpField.method] ?? '',
+    path: texts[httpField.path] ?? '',
+    host: texts[httpField.host] ?? '',
+    scheme: texts[httpField.scheme] ?? '',
+    headers: raw.length > 0 ? raw : joined,
+    areJoined: raw.length === 0,
+  }
 }
 
-/** The value is text, or bytes in another field. */
-function pushHeader(
-  headers: string[],
-  { 1: name, 2: text, 3: bytes }: Partial<Record<1 | 2 | 3, Buffer>>,
-): void {
-  if (text !== undefined && bytes !== undefined) throw malformed('a header with two values')
+const httpField = { method: 2, headers: 3, path: 4, host: 5, scheme: 6, headerMap: 13 } as const
+
+function pushHeaders(headers: string[], map: Part): void {
+  const fields = new Fields(map)
+  while (fields.next()) if (fields.field === 1) pushHeader(headers, fields.content(), true)
+}
+
+/** The value is text; `isRaw`: or bytes in another field. */
+function pushHeader(headers: string[], header: Part, isRaw: boolean): void {
   if (headers.length >= 2 * maxHeaders) throw malformed('too many headers')
-  headers.push(textOf(name), textOf(text ?? bytes))
+  let name: string | undefined
+  let value: string | undefined
+  const fields = new Fields(header)
+  while (fields.next()) {
+    const { field } = fields
+    if (field === 1) {
+      if (name !== undefined) throw malformed()
+      name = textOf(fields.content())
+    } else if (field === 2 || (field === 3 && isRaw)) {
+      if (value !== undefined) throw malformed('a header with two values')
+      value = textOf(fields.content())
+    }
+  }
+  headers.push(name ?? '', value ?? '')
 }
 
-function readPeerAddress(source: Buffer | undefined): string | undefined {
-  const address = readMessage(source, [1])[1]
-  const socketAddress = readMessage(address, [1])[1]
-  const text = readMessage(socketAddress, [2])[2]
+function readPeerAddress(source: Part | undefined): string | undefined {
+  const socketAddress = partIn(partIn(source, 1), 1)
+  const text = partIn(socketAddress, 2)
   return text === undefined ? undefined : textOf(text)
 }
 
 /** As the parser of HTTP/1.1 does; refuses what it would refuse. */
-function textOf(bytes: Buffer | undefined): string {
-  const text = bytes?.toString('latin1') ?? ''
+function textOf(part: Part): string {
+  const text = latin1Of(part)
   if (/[\0\r\n]/.test(text)) throw malformed('a control character in a header, method or path')
   return text
 }

@@ -2,7 +2,7 @@ import type { IsTrusted } from '../../gateway/arrival/trusted-peers.ts'
 import { codeOf } from '../grpc/status.ts'
 import { readMessage, replyMessage, replyStatus } from '../grpc/unary.ts'
 import { type AnswerCall, refuseStranger } from './check-call.ts'
-import { encode, readFields } from './protobuf.ts'
+import { encoded, Fields, latin1Of, numberField, wholeOf } from './protobuf.ts'
 
 const maxMessageBytes = 1024
 const serving = 1
@@ -19,12 +19,11 @@ export function createHealthCall(services: readonly string[], parts: HealthParts
 
   return async (call, reply) => {
     refuseStranger(call, parts.isTrusted)
+    const fields = new Fields(wholeOf(await readMessage(call, maxMessageBytes)))
     let service = ''
-    readFields(await readMessage(call, maxMessageBytes), (field, content) => {
-      if (field === 1) service = content?.toString('latin1') ?? ''
-    })
-    if (known.has(service))
-      replyMessage(reply, encode([[1, parts.isReady() ? serving : notServing]]))
-    else replyStatus(reply, codeOf('notFound'), 'unknown service')
+    while (fields.next()) if (fields.field === 1) service = latin1Of(fields.content())
+    if (known.has(service)) {
+      replyMessage(reply, encoded(numberField(1, parts.isReady() ? serving : notServing)))
+    } else replyStatus(reply, codeOf('notFound'), 'unknown service')
   }
 }

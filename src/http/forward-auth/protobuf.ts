@@ -5,70 +5,102 @@ import { Refusal } from '../../errors.ts'
  * https://protobuf.dev/programming-guides/encoding/
  */
 
-/** The bytes of a string or a message; `undefined` for a number, which no field that we read has. */
-type Content = Buffer | undefined
-
 const wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
 
+/** A message, or the content of one of its fields, in place: a view of it would cost more than reading it. */
+export interface Part {
+  readonly bytes: Buffer
+  readonly from: number
+  readonly to: number
+}
+
+export function wholeOf(bytes: Buffer): Part {
+  return { bytes, from: 0, to: bytes.length }
+}
+
+export function latin1Of({ bytes, from, to }: Part): string {
+  return bytes.toString('latin1', from, to)
+}
+
 /**
- * Calls `take` for each field of a message, in their order. A message in a field is bytes here: the
+ * Goes through the fields of a message in their order. A message in a field is only a part here: the
  * caller reads those that it knows, so that nesting of the sender never becomes our recursion. Refuses
  * bytes that are not a message.
  */
-export function readFields(message: Buffer, take: (field: number, content: Content) => void): void {
-  let at = 0
+export class Fields {
+  /** The number of the field that `next` has found. */
+  field = 0
+  readonly #bytes: Buffer
+  readonly #end: number
+  #at: number
+  /** Where the content of the field begins, if it has one. */
+  #from: number | undefined
+
+  constructor({ bytes, from, to }: Part) {
+    this.#bytes = bytes
+    this.#at = from
+    this.#end = to
+  }
+
+  /** Goes to the next field. Returns `false` after the last. */
+  next(): boolean {
+    if (this.#at >= this.#end) return false
+    const tag = this.#readVarint()
+    this.field = Math.floor(tag / 8)
+    this.#from = undefined
+    if (this.field === 0 || this.field > 0x1fff_ffff) throw malformed()
+    switch (tag % 8) {
+      case wire.varint:
+        this.#skipVarint()
+        return true
+      case wire.fixed64:
+        this.#skip(8)
+        return true
+      case wire.bytes: {
+        const length = this.#readVarint()
+        this.#from = this.#at
+        this.#skip(length)
+        return true
+      }
+      case wire.fixed32:
+        this.#skip(4)
+        return true
+      // Groups are obsolete, and no message that we read has one.
+      default:
+        throw malformed()
+    }
+  }
+
+  /** The text, bytes or message in the field. Refuses a number, which no field that we read has. */
+  content(): Part {
+    if (this.#from === undefined) throw malformed()
+    return { bytes: this.#bytes, from: this.#from, to: this.#at }
+  }
 
   /** 32 bits are enough for tags and lengths; a longer number is skipped in its field. */
-  function readVarint(): number {
+  #readVarint(): number {
     let value = 0
     for (let shift = 0; shift < 35; shift += 7) {
-      const byte = message[at++]
-      if (byte === undefined) throw malformed()
+      const byte = this.#readByte()
       value += (byte & 0x7f) * 2 ** shift
       if (byte < 0x80) return value
     }
     throw malformed()
   }
 
-  function skipVarint(): void {
-    for (let length = 0; length < 10; length++) {
-      const byte = message[at++]
-      if (byte === undefined) throw malformed()
-      if (byte < 0x80) return
-    }
+  #skipVarint(): void {
+    for (let length = 0; length < 10; length++) if (this.#readByte() < 0x80) return
     throw malformed()
   }
 
-  function takeBytes(length: number): Buffer {
-    if (length > message.length - at) throw malformed()
-    at += length
-    return message.subarray(at - length, at)
+  #readByte(): number {
+    if (this.#at >= this.#end) throw malformed()
+    return this.#bytes[this.#at++] as number
   }
 
-  while (at < message.length) {
-    const tag = readVarint()
-    const field = Math.floor(tag / 8)
-    if (field === 0 || field > 0x1fff_ffff) throw malformed()
-    switch (tag % 8) {
-      case wire.varint:
-        skipVarint()
-        take(field, undefined)
-        break
-      case wire.fixed64:
-        takeBytes(8)
-        take(field, undefined)
-        break
-      case wire.bytes:
-        take(field, takeBytes(readVarint()))
-        break
-      case wire.fixed32:
-        takeBytes(4)
-        take(field, undefined)
-        break
-      // Groups are obsolete, and no message that we read has one.
-      default:
-        throw malformed()
-    }
+  #skip(length: number): void {
+    if (length > this.#end - this.#at) throw malformed()
+    this.#at += length
   }
 }
 
@@ -76,62 +108,35 @@ export function malformed(reason = 'malformed message'): Refusal {
   return new Refusal('bad-request', { reason })
 }
 
-/** The fields of a message in their order, each with its number. */
-export type Message = readonly (readonly [field: number, value: Value])[]
-type Value = number | string | Buffer | Message
-
-/** In one buffer: a check has many small fields, and a buffer for each would cost more than the check. */
-export function encode(message: Message): Buffer {
-  const bytes = Buffer.allocUnsafe(sizeOf(message))
-  write(bytes, 0, message)
-  return bytes
+/**
+ * A field with text, bytes or a message, as a text of one character for each byte: V8 joins texts without
+ * copying them, and the length of a message is known before it is written.
+ */
+export function field(number: number, content: string): string {
+  return varint(number * 8 + wire.bytes) + varint(content.length) + content
 }
 
-function sizeOf(message: Message): number {
-  let size = 0
-  for (const [field, value] of message) {
-    size += varintSize(field * 8)
-    if (typeof value === 'number') size += varintSize(value)
-    else {
-      const content = contentSize(value)
-      size += varintSize(content) + content
-    }
-  }
-  return size
+export function numberField(number: number, value: number): string {
+  return varint(number * 8 + wire.varint) + varint(value)
 }
 
-function contentSize(value: Exclude<Value, number>): number {
-  if (typeof value === 'string') return Buffer.byteLength(value)
-  return Buffer.isBuffer(value) ? value.length : sizeOf(value)
+/** The bytes of a text in UTF-8, one character for each. */
+export function utf8(text: string): string {
+  return isAscii.test(text) ? text : Buffer.from(text).toString('latin1')
 }
 
-/** Returns where the next field begins. */
-function write(bytes: Buffer, start: number, message: Message): number {
-  let at = start
-  for (const [field, value] of message) {
-    const isNumber = typeof value === 'number'
-    at = writeVarint(bytes, at, field * 8 + (isNumber ? wire.varint : wire.bytes))
-    at = writeVarint(bytes, at, isNumber ? value : contentSize(value))
-    if (typeof value === 'string') at += bytes.write(value, at)
-    else if (Buffer.isBuffer(value)) at += value.copy(bytes, at)
-    else if (!isNumber) at = write(bytes, at, value)
-  }
-  return at
+const isAscii = /^[\0-\x7f]*$/
+
+export function encoded(message: string): Buffer {
+  return Buffer.from(message, 'latin1')
 }
 
-function varintSize(value: number): number {
-  let size = 1
-  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++
-  return size
-}
-
-function writeVarint(bytes: Buffer, start: number, value: number): number {
-  let at = start
+function varint(value: number): string {
+  let text = ''
   let rest = value
   while (rest >= 0x80) {
-    bytes[at++] = (rest % 0x80) + 0x80
+    text += String.fromCharCode((rest % 0x80) + 0x80)
     rest = Math.floor(rest / 0x80)
   }
-  bytes[at++] = rest
-  return at
+  return text + String.fromCharCode(rest)
 }

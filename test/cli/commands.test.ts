@@ -300,7 +300,7 @@ describe('the start of the program', () => {
     }
 
     const allowed =
-      /^src\/(?:main|version|errors|suggest)\.ts$|^src\/cli\/[^/]+\.ts$|^src\/cli\/commands\/|\/specs\.ts$/
+      /^src\/(?:main|version|errors|untraced-error|suggest)\.ts$|^src\/cli\/[^/]+\.ts$|^src\/cli\/commands\/|\/specs\.ts$/
     expect([...loaded].filter((file) => !allowed.test(file))).toEqual([])
     expect(loaded).not.toContain('src/cli/settings.ts')
   })

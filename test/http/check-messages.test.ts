@@ -116,6 +116,15 @@ describe('an answer', () => {
     expect(denied_response?.body).toBe('{"msg":"请先登录"}')
   })
 
+  test('is UTF-8, whatever the names and values are', () => {
+    const bytes = allowedResponse(['X-Name', 'caf\u00e9 \u767b'], ['X-\u00c9'])
+
+    const { ok_response } = decodeAnswer(bytes)
+
+    expect(ok_response?.headers[0]?.header.value).toBe('caf\u00e9 \u767b')
+    expect(ok_response?.headers_to_remove).toEqual(['x-\u00e9'])
+  })
+
   test('of many bytes has right lengths', () => {
     const long = 'x'.repeat(70_000)
 

@@ -14,7 +14,7 @@ export function allowedResponse(
   headersToSet: readonly string[],
   headersToRemove: readonly string[],
 ): Buffer {
-  const removed = headersToRemove.map((name) => field(5, name.toLowerCase()))
+  const removed = headersToRemove.map((name) => field(5, lowerName(name)))
   const ok = headerOptions(headersToSet) + removed.join('')
   return encoded(field(1, numberField(1, 0)) + field(3, ok))
 }
@@ -39,8 +39,13 @@ function headerOptions(headers: readonly string[]): string {
   let options = ''
   for (let at = 0; at < headers.length; at += 2) {
     const [name = '', value = ''] = [headers[at], headers[at + 1]]
-    const header = field(1, name.toLowerCase()) + field(2, utf8(value))
+    const header = field(1, lowerName(name)) + field(2, utf8(value))
     options += field(2, field(1, header) + overwrite)
   }
   return options
+}
+
+/** Names to remove are those of a client: bytes that are not UTF-8 would make the response unreadable. */
+function lowerName(name: string): string {
+  return utf8(name.toLowerCase())
 }

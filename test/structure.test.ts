@@ -876,12 +876,6 @@ describe('the architecture', () => {
     expect(cycles(arrows.map(({ path, to }) => [path, to] as const))).toEqual([])
   })
 
-  test('has at most 20 files directly in a folder', () => {
-    const folders = Object.entries(Object.groupBy(sources, ({ path }) => dirname(path)))
-
-    expect(folders.filter(([, files = []]) => files.length > 20).map(([name]) => name)).toEqual([])
-  })
-
   test('keeps each library of the outside in its home', () => {
     const strays = sources.flatMap(({ path, imports }) =>
       imports.flatMap(({ from }) => {

@@ -596,7 +596,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'token',
     'suggest.ts',
   ],
-  'cli/sessions': ['cli', 'cli/tokens', 'config/mode.ts', 'stores/', 'token', 'suggest.ts'],
+  'cli/sessions': [
+    'cli',
+    'cli/logins',
+    'cli/tokens',
+    'config/mode.ts',
+    'stores/',
+    'token',
+    'suggest.ts',
+  ],
   'cli/accounts': [
     'cli',
     'cli/tokens',

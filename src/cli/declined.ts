@@ -6,6 +6,9 @@ export class Declined extends Error {
   }
 }
 
+/** The command would do it for someone with more rights. */
+export class NotPermitted extends Declined {}
+
 export function decline(reason: string): never {
   throw new Declined(reason)
 }

@@ -31,6 +31,8 @@ export interface Io {
   readonly actor?: Actor
   /** Roles that this person must not give, and whose accounts they must not change; absent: none. */
   readonly protectedRoles?: readonly string[]
+  /** Called when a command refuses because of them: its exit code says "no" only. */
+  onNotPermitted?(): void
   /** Stores that stay open between commands; absent: a command opens and closes its own. */
   readonly shared?: SharedStores
   /** What the directory with its name is; absent: directories are on this machine. */

@@ -1,6 +1,6 @@
 import { Fault, formatProblem, Invalid } from '../errors.ts'
 import type { CommandSpec } from './command.ts'
-import { Declined } from './declined.ts'
+import { Declined, NotPermitted } from './declined.ts'
 import { exitCodes } from './exit-codes.ts'
 import { printable } from './format.ts'
 import type { Io } from './io.ts'
@@ -12,6 +12,7 @@ export function reportError(error: unknown, io: Io, spec?: CommandSpec): number 
     return exitCodes.invalid
   }
   if (error instanceof Declined) {
+    if (error instanceof NotPermitted) io.onNotPermitted?.()
     io.err(`postern: ${printable(error.message)}\n`)
     return exitCodes.no
   }

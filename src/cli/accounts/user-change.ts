@@ -4,7 +4,7 @@ import type { Changed, Unchanged } from '../../stores/accounts/account-edit.ts'
 import { seedRoles } from '../../stores/accounts/seed.ts'
 import type { Actor } from '../../stores/audit/audit.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { decline } from '../declined.ts'
+import { decline, NotPermitted } from '../declined.ts'
 import { protectedAccount } from '../logins/protected-account.ts'
 import { howToCreate, noSuchRole, noSuchUser } from '../unknown-name.ts'
 
@@ -96,12 +96,18 @@ async function changed(
   wanted: Change,
   database: Database,
 ): Promise<readonly string[]> {
-  return typeof result === 'string'
-    ? decline(await reason(result, wanted, database))
-    : result.userIds
+  if (typeof result !== 'string') return result.userIds
+  if (result === 'protected-account') throw protectedAccount(wanted.name)
+  if (result === 'protected-role') {
+    const role = 'role' in wanted ? wanted.role : ''
+    throw new NotPermitted(`only an account with role admin may give the role ${role}`)
+  }
+  return decline(await reason(result, wanted, database))
 }
 
-async function reason(result: Unchanged, wanted: Change, database: Database): Promise<string> {
+type Preventable = Exclude<Unchanged, 'protected-account' | 'protected-role'>
+
+async function reason(result: Preventable, wanted: Change, database: Database): Promise<string> {
   const { name } = wanted
   const { list, roleKeys } = createAccountDirectory(database)
   switch (result) {
@@ -118,10 +124,6 @@ async function reason(result: Unchanged, wanted: Change, database: Database): Pr
       return `user ${'newName' in wanted ? wanted.newName : name} already exists: choose another name`
     case 'service-account':
       return `${name} is a service account: use the commands of "postern service"`
-    case 'protected-account':
-      return protectedAccount(name)
-    case 'protected-role':
-      return `only an account with role admin may give the role ${'role' in wanted ? wanted.role : ''}`
     case 'last-admin':
       return `${name} is the last enabled account with role admin: create or enable another admin first, or run again with --force`
   }

@@ -1,5 +1,6 @@
 import { Invalid } from '../../errors.ts'
 import { type Command, type CommandSpec, type Run, UsageError } from '../command.ts'
+import { NotPermitted } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import { commandHelp, usageLines } from '../help.ts'
@@ -63,5 +64,6 @@ export function command<const Spec extends CommandSpec>(
 /** What went wrong, in the form of the problems that `check` prints. */
 function problemsIn(error: unknown): readonly { readonly message: string }[] {
   if (error instanceof Invalid) return error.problems
-  return [{ message: error instanceof Error ? error.message : String(error) }]
+  const message = error instanceof Error ? error.message : String(error)
+  return [{ message, ...(error instanceof NotPermitted && { kind: 'not-permitted' }) }]
 }

@@ -1,23 +1,34 @@
 import { foldedName } from '../../login/folded-name.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { decline } from '../declined.ts'
+import { NotPermitted } from '../declined.ts'
 import type { Io } from '../io.ts'
 
-/** Says that this person must not change that account. */
-export function protectedAccount(name: string): string {
-  return `${name} is an administrator or publisher: only an account with role admin may change it`
+/** Says that this person must not touch that account. */
+export function protectedAccount(name: string): NotPermitted {
+  return new NotPermitted(
+    `${name} is an administrator or publisher: only an account with role admin may change or unlock it, or end its sessions`,
+  )
 }
 
-/** Declines when an account of this name, in any letter case, has a role that this person must not touch. */
-export async function requireUnprotected(
-  name: string,
+/** The accounts that this person must not touch. */
+interface ProtectedAccounts {
+  /** The name of the first of these users who is one. */
+  among(userIds: readonly string[] | 'all'): string | undefined
+  /** Whether one has this name, in any letter case: lock-outs count spellings together. */
+  has(name: string): boolean
+}
+
+export async function protectedAccounts(
   database: Database,
   { protectedRoles = [] }: Pick<Io, 'protectedRoles'>,
-): Promise<void> {
-  if (protectedRoles.length === 0) return
-  const accounts = await createAccountDirectory(database).list()
-  const isMeant = ({ username, roleKey }: (typeof accounts)[number]) =>
-    foldedName(username) === foldedName(name) && protectedRoles.includes(roleKey)
-  if (accounts.some(isMeant)) decline(protectedAccount(name))
+): Promise<ProtectedAccounts> {
+  const all = protectedRoles.length === 0 ? [] : await createAccountDirectory(database).list()
+  const accounts = all.filter(({ roleKey }) => protectedRoles.includes(roleKey))
+  const names = new Set(accounts.map(({ username }) => foldedName(username)))
+  return {
+    among: (userIds) =>
+      accounts.find(({ userId }) => userIds === 'all' || userIds.includes(userId))?.username,
+    has: (name) => names.has(foldedName(name)),
+  }
 }

@@ -7,24 +7,34 @@ import { knownNames } from '../../stores/accounts/known-names.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { didYouMean } from '../../suggest.ts'
 import { type Run, UsageError } from '../command.ts'
+import { NotPermitted } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import { operator } from '../operator.ts'
 import { maskedText } from './masked-names.ts'
 import { type OpenLockout, withLockouts } from './open-lockouts.ts'
-import { requireUnprotected } from './protected-account.ts'
+import { protectedAccount, protectedAccounts } from './protected-account.ts'
 import type { unlockSpec } from './specs.ts'
 
 /** Ends lock-outs on every gateway. */
 export const loginUnlock: Run<typeof unlockSpec> = ({ arguments: [named], options }, io) => {
   const target = targetOf(named)
   return withLockouts(options.config, io, async ({ open, database, digestKey, shared, clear }) => {
-    await requireUnprotected(named, database, io)
+    const untouchable = await protectedAccounts(database, io)
+    if (untouchable.has(named)) throw protectedAccount(named)
     const account = await accountOf(named, database)
     // A user may have the name of an address: ending too much is the lesser mistake.
     const isBoth = target.kind === 'address' && account !== undefined
     const targets = isBoth ? [target, userTarget(named)] : [target]
-    const matching = open.filter((lockout) => targets.some(({ matches }) => matches(lockout)))
+    const found = open.filter((lockout) => targets.some(({ matches }) => matches(lockout)))
+    // At an address there are also accounts that were attacked from there.
+    const matching = found.filter(({ name = '' }) => !untouchable.has(name))
+    const left = found.length - matching.length
+    if (left > 0 && matching.length === 0) {
+      throw new NotPermitted(
+        `the lock-outs of ${named} are of administrators or publishers: only an account with role admin may end them`,
+      )
+    }
     // Also without a record: Redis may have lost it, and wrong passwords so far are forgotten too.
     const related = targets.flatMap((each) => each.keys(digestKey))
     const keys = matching.map(({ key }) => key)
@@ -38,6 +48,7 @@ export const loginUnlock: Run<typeof unlockSpec> = ({ arguments: [named], option
       const asked = targets.map(({ kind, text }) => [kind, text] as const)
       io.out(json({ ...Object.fromEntries(asked), ended: ended.length }))
     }
+    if (left > 0) io.err(`note: left ${count(left, 'lock-out')} of administrators or publishers\n`)
     const whom = printable(targets.map(({ kind, text }) => `${kind} ${text}`).join(' and '))
     if (ended.length === 0) {
       const isUnknown = target.kind === 'user' && account === undefined

@@ -4,7 +4,7 @@ import { decline } from '../declined.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from './gateway.ts'
-import { parseJson } from './printed.ts'
+import { parseJson, printedType } from './printed.ts'
 import { type Answer, type Sent, send } from './send.ts'
 import { readSession, type StoredSession, writeSession } from './session-file.ts'
 
@@ -57,8 +57,9 @@ export async function sendInSession(gateway: Gateway, sent: Sent, io: Io): Promi
   return isRefusal(again) ? refuse(gateway, readRefused(again)) : again
 }
 
-function isRefusal({ status }: Answer): boolean {
-  return status === 401 || status === 403
+/** What a command printed, also "no, not you", is its answer. */
+function isRefusal({ status, type }: Answer): boolean {
+  return (status === 401 || status === 403) && type !== printedType
 }
 
 function refuse(gateway: Gateway, { status, message, kind }: Refused): never {

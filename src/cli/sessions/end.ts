@@ -14,6 +14,7 @@ import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
+import { protectedAccount, protectedAccounts } from '../logins/protected-account.ts'
 import { operator } from '../operator.ts'
 import { usersNamed } from '../tokens/revoke-tokens.ts'
 import { noSuchUser } from '../unknown-name.ts'
@@ -22,6 +23,7 @@ import type { endSpec } from './specs.ts'
 
 /** What a command ends. */
 interface Ending {
+  readonly users: readonly string[] | 'all'
   readonly revocations: readonly Revocation[]
   /** The records that go. */
   readonly sessions: readonly Session[]
@@ -60,6 +62,8 @@ export const sessionEnd: Run<typeof endSpec> = async (call, io) => {
             : options.user !== undefined
               ? await endUser(options.user, { live, database, mode })
               : endAll(live, mode)
+        const untouchable = (await protectedAccounts(database, io)).among(ending.users)
+        if (untouchable !== undefined) throw protectedAccount(untouchable)
         const { subject, after } = ending
         const change = { actor: operator(io), action: 'session.end', subject, after } as const
         await revokeRecorded(ending.revocations, change, { ...opened, database })
@@ -85,6 +89,7 @@ function endOne(id: string, live: readonly Session[]): Ending {
   }
   const { userId, username, issuedAt, expiresAt, address } = session
   return {
+    users: [userId],
     revocations: [{ kind: 'token', id, userId, issuedAt, until: expiresAt }],
     sessions: [session],
     subject: username,
@@ -124,6 +129,7 @@ async function endUser(
   const sessions = parts.live.filter(({ userId }) => users.includes(userId))
   const recorded = count(sessions.length, 'session')
   return {
+    users,
     revocations: users.map((userId) => userRevocation(userId, parts.mode)),
     sessions,
     subject: named,
@@ -134,6 +140,7 @@ async function endUser(
 
 function endAll(live: readonly Session[], mode: Parameters<typeof userRevocation>[1]): Ending {
   return {
+    users: 'all',
     revocations: [userRevocation(everyUser, mode)],
     sessions: live,
     subject: 'all users',

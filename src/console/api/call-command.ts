@@ -8,6 +8,8 @@ export interface Printed {
   readonly code: number
   readonly out: string
   readonly err: string
+  /** It refused because this person must not do that. */
+  readonly isForbidden?: boolean
 }
 
 /** More than any answer about 10,000 rules; a longer one would fill the memory of the console. */
@@ -35,9 +37,14 @@ export async function callCommand(
     texts.push(text)
   }
   const readStdin = async () => ''
-  const code = await command.run(args, { ...io, out: into(out), err: into(err), readStdin })
+  let isForbidden = false
+  const onNotPermitted = () => {
+    isForbidden = true
+  }
+  const texts = { out: into(out), err: into(err) }
+  const code = await command.run(args, { ...io, ...texts, readStdin, onNotPermitted })
   if (isTooLong) return { code: tooLong, out: '', err: '' }
-  return { code, out: out.join(''), err: err.join('') }
+  return { code, out: out.join(''), err: err.join(''), isForbidden }
 }
 
 interface CommandLine {

@@ -130,7 +130,7 @@ function jsonContent(schema: object): object {
 const problems: Readonly<Record<number, string>> = {
   400: 'The parameters are not valid.',
   401: 'No session, or it has ended.',
-  403: 'The role does not allow it, the password was not entered within five minutes, or another site asks.',
+  403: 'The role does not allow it, also for this account, the password was not entered within five minutes, or another site asks.',
   422: 'The policy, a file or the configuration is not valid.',
   429: 'Too many questions wait: try again after Retry-After seconds.',
   503: 'Redis, the database or the gateway is unreachable.',

@@ -33,10 +33,10 @@ interface Asked {
 
 /** Sends what a command printed. Throws a `Problem` when that is not for its caller. */
 export function sendPrinted(reply: FastifyReply, printed: Printed, asked: Asked): FastifyReply {
-  const { code, out, err } = printed
+  const { code, out, err, isForbidden = false } = printed
   const { output, name, accept } = asked
   if (code === tooLong) throw new Problem(507, 'the answer is too long: ask for less of it')
-  const status = statuses[code]
+  const status = isForbidden ? 403 : statuses[code]
   if (status === undefined) throw new Problem(500, 'a bug in Postern: its log has the details')
   void reply.code(status).header('Postern-Exit-Code', String(code))
   if (accept === printedType) return reply.type(printedType).send(json({ code, out, err }))

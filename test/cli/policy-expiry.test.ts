@@ -171,11 +171,11 @@ describe('postern policy diff', () => {
 
     expect(loss.code).toBe(0)
     expect(loss.out).toMatch(
-      /- +clerk +PUT +\/orders\/:id +policies\/policy\.csv:3 +from 2026-11-25 on/,
+      /\nfrom 2026-11-25 on:\n +- +clerk +PUT +\/orders\/:id +policies\/policy\.csv:3 +and 1 role/,
     )
     expect(gain.code).toBe(1)
     expect(gain.out).toMatch(
-      /\+ +clerk +PUT +\/orders\/:id +policies\/policy\.csv:3 +from 2026-11-25 on, until 2026-12-01/,
+      /\nfrom 2026-11-25 on:\n +\+ +clerk +PUT +\/orders\/:id +policies\/policy\.csv:3 +until 2026-12-01/,
     )
     const { out } = await ask(['diff', 'new', 'policies', '--output', 'json'], november, more)
     const [change] = JSON.parse(out).changes.filter(
@@ -184,5 +184,29 @@ describe('postern policy diff', () => {
     expect(change).toMatchObject({ startsAt: '2026-11-25', until: '2026-12-01' })
     const markdown = await ask(['diff', 'new', 'policies', '--output', 'markdown'], november, more)
     expect(markdown.out).toContain('by policies/policy.csv:3, from 2026-11-25 on, until 2026-12-01')
+  })
+
+  test('shows the lasting access that a line gives when a grant beside it expires', async () => {
+    const base = [
+      'p, editor, /orders, *, allow',
+      '# postern: until 2026-12-01',
+      'p, lead, /orders, *, allow',
+      'p, lead, /orders, GET, deny',
+    ]
+    const link = 'g, lead, editor'
+    const more = {
+      'old/model.conf': files['policies/model.conf'],
+      'old/policy.csv': [...base, 'p, x, /y, GET, allow'].join('\n'),
+      'new/model.conf': files['policies/model.conf'],
+      'new/policy.csv': [...base.slice(0, 3), link].join('\n'),
+    }
+    const { code, out } = await ask(['diff', 'old', 'new'], november, more)
+
+    expect(code).toBe(1)
+    const [, now, later] = out.split(/^(?:now|from .* on):$/m)
+    expect(now).toMatch(/\+ +lead +inherits +editor +new\/policy\.csv:4 +1 rule: GET \/orders\n/)
+    expect(later).toMatch(/\+ +lead +inherits +editor +new\/policy\.csv:4 +1 rule: \* \/orders/)
+    expect(out).toContain('\nfrom 2026-12-01 on:\n')
+    expect(out).toContain('access widens: 3 gains (1 of wildcards, 2 of reading), 1 loss\n')
   })
 })

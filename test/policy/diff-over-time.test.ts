@@ -94,6 +94,25 @@ describe('a comparison of policies with lines that expire', () => {
     expect(changes(from, to)).toEqual(expected)
   })
 
+  test('reports a line again when it gives more methods, a rule or a role from a later moment on', () => {
+    const rules = ['p, editor, /orders, *', 'p, editor, /stock, PUT']
+    const expiring = ['/orders, PUT', '/orders, DELETE', '/stock, PUT'].flatMap((what) => [
+      until('2026-12-01'),
+      `p, lead, ${what}`,
+    ])
+    const found = diffOf([...rules, ...expiring], [...rules, ...expiring, 'g, lead, editor'])
+    const grants = found.changes.map(({ startsAt = november, severity, shares }) => [
+      formatUntil(startsAt),
+      severity,
+      shares.flatMap((share) => share.grants.map(({ methods, path }) => `${methods} ${path}`)),
+    ])
+
+    expect(grants).toEqual([
+      ['2026-12-01', 'wide', ['* /orders', 'PUT /stock']],
+      ['2026-11-01', 'changing', ['GET,HEAD,POST,PATCH,OPTIONS,CONNECT,TRACE,other /orders']],
+    ])
+  })
+
   test('widens when an exclusion lasts longer', () => {
     const entry = '- { method: GET, path: /me, reason: why }'
     const with_ = (day: string) => ({ exclusions: `${until(day)}\n${entry}` })

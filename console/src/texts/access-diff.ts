@@ -24,7 +24,8 @@ const en = {
   },
   inherits: (role: string, parent: string) => `${role} inherits from ${parent}`,
   until: 'until',
-  starts: 'from',
+  now: 'Now',
+  starts: 'From',
   noEffect: 'no route serves it',
   moreRoles: (count: number) => `and ${roles(count)}`,
 }
@@ -49,6 +50,7 @@ const zh: typeof en = {
   },
   inherits: (role, parent) => `${role} 继承 ${parent}`,
   until: '截止',
+  now: '现在',
   starts: '起始',
   noEffect: '没有路由提供',
   moreRoles: (count) => `另有 ${count} 个角色`,

@@ -6,7 +6,7 @@ import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { count, formatTable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
-import { describeChange } from './change-in-words.ts'
+import { describeChange, momentOf } from './change-in-words.ts'
 
 /** Compares two policies for gateways with one configuration, and shows the progress on a terminal. */
 export function compareAccess(
@@ -25,8 +25,8 @@ export function compareAccess(
 }
 
 /**
- * What roles gain (`+`) and lose (`-`), a line for each changed line of the policy, most severe first.
- * The verdict is last, where a person who is asked to publish sees it.
+ * What roles gain (`+`) and lose (`-`), a line for each changed line of the policy, by the moment from
+ * which it holds, most severe first. The verdict is last, where a person who is asked to publish sees it.
  */
 export function formatAccess(diff: PlacedDiff): string {
   const { from, to, changes } = diff
@@ -35,14 +35,34 @@ export function formatAccess(diff: PlacedDiff): string {
       ? `no difference: both sides are ${from}\n`
       : `${from} -> ${to}: ${verdictOf(diff)}\n`
   }
-  const elsewhere = changes.filter(({ hasEffect }) => !hasEffect)
+  const moments = Map.groupBy(
+    changes.toSorted((a, b) => (a.startsAt ?? 0) - (b.startsAt ?? 0)),
+    momentOf,
+  )
   return [
     `${from} -> ${to}\n`,
-    formatTable(changes.filter(({ hasEffect }) => hasEffect).map(rowOf), '  '),
-    elsewhere.length === 0 ? '' : 'without effect at a gateway with this configuration:\n',
-    formatTable(elsewhere.map(rowOf), '  '),
+    ...[...moments].flatMap(([moment, group]) => [
+      formatGroup(
+        group.filter(({ hasEffect }) => hasEffect),
+        // Most policies have no line that expires: all that they change holds now.
+        moments.size === 1 && moment === 'now' ? [] : [moment],
+      ),
+      formatGroup(
+        group.filter(({ hasEffect }) => !hasEffect),
+        [
+          'without effect at a gateway with this configuration',
+          ...(moment === 'now' ? [] : [moment]),
+        ],
+      ),
+    ]),
     `${verdictOf(diff)}: ${summaryOf(changes)}\n`,
   ].join('')
+}
+
+function formatGroup(changes: readonly PlacedChange[], title: readonly string[]): string {
+  if (changes.length === 0) return ''
+  const heading = title.length === 0 ? '' : `${title.join(', ')}:\n`
+  return heading + formatTable(changes.map(rowOf), '  ')
 }
 
 /** What the comparison means, in a few words. */

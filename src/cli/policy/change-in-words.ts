@@ -19,7 +19,7 @@ export function describeChange(change: PlacedChange) {
     notes: [
       ...meaningOf(change),
       ...domainOf(change),
-      ...timesOf(change),
+      ...endOf(change),
       ...(isInheritance ? [grantsInWords(grants, parentKey)] : []),
       ...heirsOf(change),
       ...placeOf(change),
@@ -56,12 +56,13 @@ function domainOf({ domains = [] }: AccessChange): readonly string[] {
 
 const maxDomains = 3
 
-/** From when on, and until when. */
-function timesOf({ startsAt, until, direction }: AccessChange): readonly string[] {
-  return [
-    ...(startsAt === undefined ? [] : [`from ${formatUntil(startsAt)} on`]),
-    ...(until === undefined || direction === 'loss' ? [] : [`until ${formatUntil(until)}`]),
-  ]
+/** From when on: `now`, or `from 2026-12-01 on`. */
+export function momentOf({ startsAt }: AccessChange): string {
+  return startsAt === undefined ? 'now' : `from ${formatUntil(startsAt)} on`
+}
+
+function endOf({ until, direction }: AccessChange): readonly string[] {
+  return until === undefined || direction === 'loss' ? [] : [`until ${formatUntil(until)}`]
 }
 
 /** The routes that serve it, and why the policy does not decide there, if so. */

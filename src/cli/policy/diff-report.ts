@@ -3,7 +3,7 @@ import type { PlacedChange, PlacedDiff } from '../../answers/placed-diff.ts'
 import type { Severity } from '../../policy/diff/access-change.ts'
 import type { Case, Level, Report, ReportRule, Result } from '../report/report.ts'
 import { summaryOf, verdictOf } from './access.ts'
-import { describeChange } from './change-in-words.ts'
+import { describeChange, momentOf } from './change-in-words.ts'
 import { isPublished } from './versions.ts'
 
 const kinds: Readonly<
@@ -95,7 +95,7 @@ function resultOf(change: PlacedChange, { from, files, onlyHere }: Compared): Re
   // A line that is in both policies changes access when it expires in one of them.
   const by = isAdded ? `by ${place}` : `by ${place}${of(from)}`
   const now = isAdded ? `added in ${place}` : `removed from ${place}${of(from)}`
-  const about = [startsAt === undefined ? now : by, ...notes]
+  const about = [...(startsAt === undefined ? [now] : [by, momentOf(change)]), ...notes]
   const message = `${text} (${about.join(', ')})`
   return { rule, level, message, text, sign, ...placeIn(files, change) }
 }

@@ -98,7 +98,7 @@ export const diffSpec = {
   details: `Compares access, not lines: which role gains (+) or loses (-) which method on which path, and which
 endpoints become reachable without a permission check. A rule that a wider rule already covered is
 not a gain. One line for each changed rule, most severe first; roles that inherit it are counted.
-Lines that expire are compared now and at every later end: "from 2026-12-01 on" marks what holds then.
+Lines that expire are compared now and at every later end: what changes only then is listed under "from 2026-12-01 on".
 Works offline unless you name a revision or "live". A commit needs no work tree.
 
 Each change names the route of the configuration that serves it. Changes that have no effect at a

@@ -7,7 +7,10 @@ export interface AccessDiff {
   readonly to: string
   /** Whether any caller gained access. */
   readonly widened: boolean
-  /** One for each changed line that changes access, most severe first. */
+  /**
+   * One for each changed line that changes access, most severe first. Another one for each later
+   * moment from which on the line changes more than before.
+   */
   readonly changes: readonly AccessChange[]
 }
 
@@ -48,7 +51,7 @@ export interface AccessChange {
   /** When Casbin decides: the line. For superusers: the clause. */
   readonly text?: string
   /** When the line expires, in milliseconds; absent: never. */
-  readonly until?: number
+  readonly until?: number | undefined
   /** From when on roles gain or lose it, in milliseconds; absent: now. */
   readonly startsAt?: number
   /** Who gains or loses what; never empty. The share of `roleKey` itself is first, if it has one. */

@@ -1,5 +1,6 @@
 import { isSamePolicy } from '../review/same-policy.ts'
 import { ANY_METHOD, type Origin, type Rule } from '../rule/rule.ts'
+import type { Expiring } from '../rule/until.ts'
 import { formatModel } from '../set/format.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import { inheritanceKey, ruleKey } from '../set/revision.ts'
@@ -11,7 +12,7 @@ import type { FoundChange } from './access-change.ts'
  * any other difference, every access may have changed.
  */
 export function possibleGains(from: PolicySet, to: PolicySet): readonly FoundChange[] {
-  if (isSamePolicy(from, to)) return []
+  if (isSamePolicy(undated(from), undated(to))) return []
   if (!weighAlike(from, to)) return [somethingAt('added', { file: 'model.conf', line: 1 })]
   const before = new Set(from.rules.map(ruleKey))
   const after = new Set(to.rules.map(ruleKey))
@@ -21,6 +22,18 @@ export function possibleGains(from: PolicySet, to: PolicySet): readonly FoundCha
     ...came.map((rule) => somethingAt('added', rule.origin, rule)),
     ...went.map((rule) => somethingAt('removed', rule.origin, rule)),
   ]
+}
+
+/** Both are compared at one moment: lines that only expire at different times later are equal. */
+function undated(set: PolicySet): PolicySet {
+  const without = <Line extends Expiring>(lines: readonly Line[]) =>
+    lines.map(({ until: _, ...line }) => line)
+  return {
+    ...set,
+    rules: without(set.rules),
+    inheritances: without(set.inheritances),
+    exclusions: without(set.exclusions),
+  }
 }
 
 function weighAlike(from: PolicySet, to: PolicySet): boolean {
@@ -51,6 +64,7 @@ function somethingAt(line: FoundChange['line'], origin: Origin, rule?: Rule): Fo
     origin,
     roleKey: undefined,
     ...(rule?.fields !== undefined && { text: ['p', ...rule.fields].join(', ') }),
+    until: rule?.until,
     shares: [{ roles: [], grants: [grant] }],
   }
 }

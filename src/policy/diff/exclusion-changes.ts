@@ -12,8 +12,8 @@ export function newExclusions(from: Version, to: Version, budget: Budget): reado
   return widest(to.set.exclusions).flatMap((exclusion): FoundChange[] => {
     const gain = findGain(shapeOf(exclusion.path), methodBits(exclusion.method), sides)
     if (gain === undefined) return []
-    const { origin } = exclusion
+    const { origin, until } = exclusion
     const shares = [{ roles: [], grants: [grantOf(exclusion, gain)] }]
-    return [{ cause: 'exclusion', line: 'added', origin, roleKey: undefined, shares }]
+    return [{ cause: 'exclusion', line: 'added', origin, until, roleKey: undefined, shares }]
   })
 }

@@ -31,10 +31,10 @@ export function newAccess(comparison: Comparison, tick: Tick): readonly FoundCha
 
 function changesOfRules(batch: Batch, gains: readonly RuleGain[]): FoundChange[] {
   return gains.flatMap((gain): FoundChange[] => {
-    const { roleKey, origin } = gain.rule
+    const { roleKey, origin, until } = gain.rule
     const shares = inOrder(sharesOfRule(gain, batch), roleKey)
     if (shares.length === 0) return []
-    return [{ cause: batch.cause, line: lineOf(batch), origin, roleKey, shares }]
+    return [{ cause: batch.cause, line: lineOf(batch), origin, until, roleKey, shares }]
   })
 }
 
@@ -44,13 +44,14 @@ function changesOfInheritances(found: readonly [Batch, readonly Share[]][]): Fou
   return [...byLine].flatMap(([inheritance, parts]): FoundChange[] => {
     const [first] = parts
     if (inheritance === undefined || first === undefined) return []
-    const { roleKey, parentKey, origin } = inheritance
+    const { roleKey, parentKey, origin, until } = inheritance
     const shares = inOrder(
       parts.flatMap(([, each]) => each),
       roleKey,
     )
     if (shares.length === 0) return []
-    return [{ cause: 'inheritance', line: lineOf(first[0]), origin, roleKey, parentKey, shares }]
+    const line = lineOf(first[0])
+    return [{ cause: 'inheritance', line, origin, until, roleKey, parentKey, shares }]
   })
 }
 

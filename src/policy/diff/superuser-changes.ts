@@ -64,7 +64,8 @@ function changesOfFormer(roleKey: string, comparison: Comparison): FoundChange[]
     if (gain === undefined) return []
     const others = new Map([[roleKey, gain]])
     const shares = sharesOfRule({ rule, usual: undefined, others }, { roles: [roleKey] })
-    return [{ cause: 'superuser', line: 'removed', origin: rule.origin, roleKey, text, shares }]
+    const { origin, until } = rule
+    return [{ cause: 'superuser', line: 'removed', origin, until, roleKey, text, shares }]
   })
 }
 

@@ -13,7 +13,7 @@ interface AccessDiffProps {
   readonly isDraft?: boolean
 }
 
-/** Gains first, the most severe on top, as the command orders them. */
+/** By moment, then gains first, the most severe on top, as the command orders them. */
 export function AccessDiff({ diff: { changes, widened, to }, isDraft }: AccessDiffProps) {
   const revision = isDraft ? undefined : to
   const texts = useTexts(diffTexts)
@@ -28,9 +28,55 @@ export function AccessDiff({ diff: { changes, widened, to }, isDraft }: AccessDi
             ? texts.same
             : texts.narrows(losses.length)}
       </Banner>
-      <Changes title={texts.gains} changes={gains} revision={revision} />
-      <Changes title={texts.losses} changes={losses} revision={revision} />
+      {[...Map.groupBy(changes.toSorted(byMoment), ({ startsAt }) => startsAt)].map(
+        ([startsAt, group]) => (
+          <Moment
+            key={startsAt ?? ''}
+            startsAt={startsAt}
+            changes={group}
+            revision={revision}
+            isOnly={startsAt === undefined && group.length === changes.length}
+          />
+        ),
+      )}
     </div>
+  )
+}
+
+function byMoment({ startsAt: one = '' }: AccessChange, { startsAt: other = '' }: AccessChange) {
+  return one < other ? -1 : Number(one > other)
+}
+
+interface MomentProps {
+  /** From when on the changes hold; absent: now. */
+  readonly startsAt: string | undefined
+  readonly changes: readonly AccessChange[]
+  readonly revision: string | undefined
+  /** Nothing changes later: the moment needs no name. */
+  readonly isOnly: boolean
+}
+
+function Moment({ startsAt, changes, revision, isOnly }: MomentProps) {
+  const texts = useTexts(diffTexts)
+  const [gains, losses] = (['gain', 'loss'] as const).map((wanted) =>
+    changes.filter(({ direction }) => direction === wanted),
+  )
+  return (
+    <>
+      {!isOnly && (
+        <h2>
+          {startsAt === undefined ? (
+            texts.now
+          ) : (
+            <>
+              {texts.starts} <Time at={startsAt} />
+            </>
+          )}
+        </h2>
+      )}
+      <Changes title={texts.gains} changes={gains ?? []} revision={revision} />
+      <Changes title={texts.losses} changes={losses ?? []} revision={revision} />
+    </>
   )
 }
 
@@ -75,7 +121,7 @@ interface ChangedLineProps {
 
 function ChangedLine({ change, revision }: ChangedLineProps) {
   const texts = useTexts(diffTexts)
-  const { severity, line, origin, roleKey, parentKey, text, until, startsAt, hasEffect } = change
+  const { severity, line, origin, roleKey, parentKey, text, until, hasEffect } = change
   return (
     <>
       <p>
@@ -86,11 +132,6 @@ function ChangedLine({ change, revision }: ChangedLineProps) {
         {until !== undefined && (
           <span class="tag part">
             {texts.until} <Time at={until} />
-          </span>
-        )}{' '}
-        {startsAt !== undefined && (
-          <span class="tag part">
-            {texts.starts} <Time at={startsAt} />
           </span>
         )}{' '}
         {!hasEffect && <span class="tag">{texts.noEffect}</span>}

@@ -242,7 +242,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'database-url.ts',
     'mysql-url.ts',
   ],
-  'stores/policies/document': ['stores', 'policy/set', 'signing'],
+  'stores/policies/document': ['stores', 'stores/redis', 'policy/set', 'signing'],
   'stores/policies/replicas': ['fleet', 'stores', 'stores/redis', 'stores/policies/document'],
   'stores/policies/proposals': [
     'stores',

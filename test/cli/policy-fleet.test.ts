@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createReplicas } from '../../src/stores/policies/replicas/replicas.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
+import { openFeed } from '../stores/trusted-feed.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { prefix, startPublished, testStore } from '../support/published-policies.ts'
@@ -42,18 +43,57 @@ async function published(rule: string): Promise<string> {
 async function report(
   id: string,
   revision: string,
-  more: { lastError?: string; secondsAgo?: number } = {},
+  more: { lastError?: string; secondsAgo?: number; sequence?: number } = {},
 ) {
   const timeouts = { connectTimeoutMs: 2000, commandTimeoutMs: 1000 }
   const client = createRedis({ url: redis.url, prefix, ...timeouts })
   await client.connect()
-  const { lastError, secondsAgo = 0 } = more
+  const { lastError, secondsAgo = 0, sequence = 1 } = more
   const stale = lastError !== undefined
-  const own = { id, revision, sequence: 1, stale, lastError, version: '1.0.0' }
+  const own = { id, revision, sequence, stale, lastError, version: '1.0.0' }
   await createReplicas(client).report(own)
   await client.close()
   await redis.client.zincrby(`${prefix}replicas:known`, -secondsAgo * 1000, id)
 }
+
+describe('a sequence that someone planted', () => {
+  test.each([
+    ['of no head', Number.MAX_SAFE_INTEGER],
+    ['of the far future', 8.64e15 - 1],
+  ])('%s does not end the wait for the replicas', async (_, sequence) => {
+    const before = await published('/orders, GET')
+    for (const id of ['gw-1', 'gw-2']) await report(id, before, { sequence })
+    let ended = false
+    const pushing = push('/stock, GET', '--wait', '60').finally(() => {
+      ended = true
+    })
+    await until(async () => (await live())?.revision !== before)
+    // Several rounds of the wait.
+    for (let round = 0; round < 10; round++) await (await testStore(redis)).replicas()
+    expect(ended).toBe(false)
+
+    const revision = (await live())?.revision ?? ''
+    for (const id of ['gw-1', 'gw-2']) await report(id, revision, { sequence })
+    expect(await pushing).toMatchObject({ code: 0, out: `2/2 on ${revision}\n` })
+  })
+
+  test('makes a head that gateways and commands refuse, and the next push is loaded', async () => {
+    const before = await published('/orders, GET')
+    const gateway = await openFeed(redis, {})
+    const head = { revision: before, sequence: Number.MAX_SAFE_INTEGER }
+    await redis.client.set(`${prefix}policy:head`, JSON.stringify(head))
+    await redis.client.publish(`${prefix}policy`, '{}')
+    await until(() => gateway.state().stale)
+    const refused = await push('/stock, GET')
+    expect(gateway.state()).toMatchObject({ revision: before, sequence: expect.any(Number) })
+    expect(refused.err).toContain('is not a valid policy head: delete that key and push')
+    await redis.client.del(`${prefix}policy:head`)
+
+    const done = await push('/stock, GET')
+    expect(done).toMatchObject({ code: 0, out: expect.stringMatching(/^1\/1 on r-/) })
+    expect(done.out).toContain(gateway.revision())
+  })
+})
 
 describe('--replicas', () => {
   test.each([

@@ -11,12 +11,12 @@ import {
   formatDocument,
   type PolicyDocument,
 } from '../../src/stores/policies/document/policy-document.ts'
+import { largeBytes, readPieces } from '../../src/stores/policies/document/stored-text.ts'
 import { openPolicySource } from '../../src/stores/policies/open-policy-source.ts'
 import { createPolicySnapshot } from '../../src/stores/policies/policy-snapshot.ts'
 import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policy-store.ts'
-import { createPolicyThreads, largeBytes } from '../../src/stores/policies/policy-threads.ts'
+import { createPolicyThreads } from '../../src/stores/policies/policy-threads.ts'
 import { formatSnapshot } from '../../src/stores/policies/snapshot-text.ts'
-import { readPieces } from '../../src/stores/policies/stored-document.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
 import { casbinModels } from '../policy/casbin-models.ts'
 import { policyFiles } from '../support/policy-files.ts'

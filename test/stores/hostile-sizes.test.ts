@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { maxDocumentBytes } from '../../src/stores/policies/document/stored-text.ts'
+import { person, trusting } from '../signing/key-pairs.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { prefix, testStore } from '../support/published-policies.ts'
 import { until } from '../support/until.ts'
-import { openFeed, plant } from './trusted-feed.ts'
+import { openFeed, plant, signPolicy } from './trusted-feed.ts'
 
 const redis = emptiedRedis()
 const huge = 'x'.repeat(4 * 1024 * 1024)
@@ -85,4 +87,74 @@ test('a Redis user without the right to HLEN reads proposals, and no huge one', 
   const many = Array.from({ length: 1000 }, (_, at) => [`signature:${at}`, 'x'] as const)
   await redis.client.hset(key, Object.fromEntries(many))
   expect(await proposals.read(revision)).toBeUndefined()
+})
+
+describe('a document that is larger than any policy', () => {
+  const revision = `r-${'c'.repeat(32)}`
+  const tooLarge = 'has more than 128 MiB, which no policy has'
+
+  /** Redis fills up to the last byte with zeros. */
+  const plantAt = (key: string) => redis.client.setrange(key, maxDocumentBytes, 'x')
+
+  test('is not fetched by a gateway, with and without policy.trust', async () => {
+    const people = [person('alice')]
+    const document = documentOf(['clerk, /orders, GET'])
+    const first = signPolicy(people, document, { serial: 1000 })
+    for (const trust of [undefined, trusting(people, 1)]) {
+      await plant(redis, { ...first, sequence: 1 })
+      const feed = await openFeed(redis, { ...(trust && { trust }) })
+      const large = { ...document, revision }
+      const next = signPolicy(people, large, { serial: 2000, after: first.after })
+      await plantAt(`${prefix}policy:rev:${revision}`)
+
+      const sent = await sentDuring(async () => {
+        const head = { revision, sequence: 2, signed: next.signed }
+        await redis.client.set(`${prefix}policy:head`, JSON.stringify(head))
+        await redis.client.publish(`${prefix}policy`, '{}')
+        await until(() => feed.state().stale)
+      })
+
+      expect(feed.state().lastError).toContain(tooLarge)
+      expect(feed.revision()).toBe(document.revision)
+      expect(sent).toBeLessThan(4 * 1024 * 1024)
+      await redis.client.flushall()
+    }
+  })
+
+  test('is not fetched by commands, and the next push replaces it', async () => {
+    const document = documentOf(['clerk, /orders, GET'])
+    const store = await testStore(redis)
+    await plantAt(`${prefix}policy:rev:${document.revision}`)
+    await plantAt(`${prefix}policy:proposal:${revision}:document`)
+
+    const sent = await sentDuring(async () => {
+      await expect(store.read(document.revision)).rejects.toThrow(tooLarge)
+      await expect(store.proposals.document(revision)).rejects.toThrow(tooLarge)
+      await redis.client.mset(`${prefix}policy:head`, huge, `${prefix}policy:shadow`, huge)
+      await expect(store.head()).rejects.toThrow('is not a valid policy head')
+      expect((await store.shadow.read())?.head).toBeUndefined()
+    })
+    expect(sent).toBeLessThan(2 * 1024 * 1024)
+
+    await redis.client.del(`${prefix}policy:head`)
+    await store.publish(document, undefined, { kind: 'push' })
+    expect((await store.read(document.revision))?.checksum).toBe(document.checksum)
+  })
+
+  test('that has another content than the signed one is refused before it is parsed', async () => {
+    const people = [person('alice')]
+    const first = signPolicy(people, documentOf(['clerk, /first, GET']), { serial: 1000 })
+    await plant(redis, { ...first, sequence: 1 })
+    const feed = await openFeed(redis, { trust: trusting(people, 1) })
+    const document = documentOf(['clerk, /second, GET'])
+    const next = signPolicy(people, document, { serial: 2000, after: first.after })
+    // Neither JSON nor with a checksum of its own.
+    await redis.client.set(`${prefix}policy:rev:${document.revision}`, huge)
+    const head = { revision: document.revision, sequence: 2, signed: next.signed }
+    await redis.client.set(`${prefix}policy:head`, JSON.stringify(head))
+    await redis.client.publish(`${prefix}policy`, '{}')
+    await until(() => feed.rejected('wrong-document') > 0)
+
+    expect(feed.state().lastError).toContain('signed for another document')
+  })
 })

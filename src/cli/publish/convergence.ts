@@ -116,7 +116,7 @@ export async function awaitConvergence(
   for (;;) {
     last = await nextOf(last, store)
     const now = performance.now()
-    if (isSettled(last, now - began) || now >= until) break
+    if (now >= until || (isSettled(last, now - began) && (await isOvertaken(last, store)))) break
     progress.show(() => `waiting for replicas: ${formatConvergence(last)}`)
     await pause(everyMs)
   }
@@ -136,6 +136,17 @@ function isSettled(convergence: Convergence, waitedMs: number): boolean {
 /** The replica already uses what someone else published after us. */
 function isPast({ sequence, stale }: ReplicaReport, head: Head): boolean {
   return !stale && sequence !== undefined && sequence > head.sequence
+}
+
+/** Whether nobody is behind, or someone else published after us: a planted sequence proves nothing. */
+async function isOvertaken({ head, behind }: Convergence, store: PolicyStore): Promise<boolean> {
+  if (behind.length === 0) return true
+  try {
+    return (await store.head())?.sequence !== head.sequence
+  } catch (error) {
+    if (error instanceof Fault) return false
+    throw error
+  }
 }
 
 async function nextOf(last: Convergence, store: PolicyStore): Promise<Convergence> {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { createWatchedDirectory } from '../feed/watched-directory.ts'
+import { largeBytes } from './document/stored-text.ts'
 import { fileOf, readPolicyBytes } from './policy-files.ts'
 import type { PolicySource } from './policy-source.ts'
 import type { PolicyBytes } from './policy-task.ts'
-import { createPolicyThreads, largeBytes } from './policy-threads.ts'
+import { createPolicyThreads } from './policy-threads.ts'
 
 /** A policy directory as a source. */
 export function createPolicyDirectory(directory: string): PolicySource {

@@ -1,15 +1,17 @@
-import { readList } from '../redis/bounded-reads.ts'
+import { readList, readTexts } from '../redis/bounded-reads.ts'
 import { retryDuringFailover } from '../redis/failover-timeout.ts'
 import { createRedis, type RedisClient, type RedisSettings } from '../redis/redis.ts'
 import { type PolicyDocument, parseDocument } from './document/policy-document.ts'
 import {
   type Head,
   type Move,
+  maxHead,
   maxMove,
   parseHead,
   parseMove,
   policyKeys,
 } from './document/policy-keys.ts'
+import { readStoredText } from './document/stored-text.ts'
 import {
   confirmMove,
   HISTORY,
@@ -96,14 +98,13 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): Po
   const replicas = createReplicas(retrying)
 
   async function head(): Promise<Head | undefined> {
-    const text = await redis.run((commands) => commands.get(keys.head))
-    return text === null ? undefined : parseHead(text, keys.head)
+    const [text] = await readTexts(redis, [keys.head], maxHead)
+    return text === undefined ? undefined : parseHead(text, keys.head)
   }
 
   async function read(revision: string): Promise<PolicyDocument | undefined> {
-    const key = keys.document(revision)
-    const text = await redis.runBulk((commands) => commands.get(key))
-    return text === null ? undefined : parseDocument(text, revision)
+    const text = await readStoredText(redis, keys.document(revision))
+    return text === undefined ? undefined : parseDocument(text, revision)
   }
 
   async function history(most = HISTORY): Promise<readonly Move[]> {

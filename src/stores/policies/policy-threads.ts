@@ -6,9 +6,6 @@ import { preparePolicies } from '../../policy/engine/prepare.ts'
 import type { LoadingPolicy } from './policy-source.ts'
 import type { PolicyReply, PolicyTask } from './policy-task.ts'
 
-/** From so many bytes on, a policy gets a thread: some 13,000 rules. */
-export const largeBytes = 640 * 1024
-
 /** For a machine that has no time to spare; a hundred thousand rules take half a second of work. */
 const timeoutMs = 120_000
 

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { Fault } from '../../errors.ts'
 import { readSigned, type Signed } from '../../signing/statement.ts'
 import { hasStrings, readJson } from '../json-text.ts'
+import { isSequence } from '../latest-time.ts'
 import { isRevision, parseDocument } from './document/policy-document.ts'
 import type { Offer } from './policy-source.ts'
 
@@ -66,7 +67,7 @@ function isOffer(value: unknown): value is KeptOffer {
   if (!hasStrings(value, ['revision', 'checksum']) || !isRevision(value['revision'])) return false
   const { files, sequence, author } = value
   if (author !== undefined && typeof author !== 'string') return false
-  if (!Number.isSafeInteger(sequence) || !Array.isArray(files)) return false
+  if (!isSequence(sequence) || !Array.isArray(files)) return false
   return files.every((file) => hasStrings(file, ['name', 'text']))
 }
 

@@ -1,5 +1,6 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { basename } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Fault, formatProblem, Invalid } from '../../../errors.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../../policy/set/policy-set.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
@@ -66,6 +67,24 @@ export function parseDocument(text: string, revision: string): PolicyDocument {
   if (document.revision !== revision) throw broken(revision, `it belongs to ${document.revision}`)
   return document
 }
+
+/**
+ * The checksum of a document as stored, whatever it claims, in steps that let requests pass: over all but
+ * the checksum at its end, as `parseDocument` computes it.
+ */
+export async function checksumOfStored(pieces: readonly Uint8Array[]): Promise<string> {
+  const digest = createHash('sha256')
+  let left = pieces.reduce((size, { length }) => size + length, 0) - endingLength
+  for (const piece of pieces) {
+    digest.update(piece.subarray(0, Math.max(0, left)))
+    left -= piece.length
+    await nextTurn()
+  }
+  return digest.update('}').digest('hex')
+}
+
+/** Of `,"checksum":"…"}` with 64 digits. */
+const endingLength = 79
 
 /**
  * The policy of a document. Throws a Fault when it is invalid, which a checksum does not show, or has

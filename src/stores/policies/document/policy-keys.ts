@@ -1,6 +1,7 @@
 import { Fault } from '../../../errors.ts'
 import { readSigned, type Signed } from '../../../signing/statement.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
+import { isSequence } from '../../latest-time.ts'
 import { isRevision } from './policy-document.ts'
 
 /** The active revision, and the sequence of the move that made it active. */
@@ -102,7 +103,7 @@ function signedIn({ signed }: Head): { readonly signed?: Signed } {
 function isHead(value: unknown): value is Head {
   if (!hasStrings(value, ['revision'])) return false
   const { revision, sequence } = value
-  return isRevision(revision) && Number.isSafeInteger(sequence) && Number(sequence) > 0
+  return isRevision(revision) && isSequence(sequence)
 }
 
 function isMove(value: Head): value is Move {

@@ -1,8 +1,10 @@
-/** In Lua: a sequence that was stored, or 0 for what JavaScript could not tell from its successor. */
+import { latestTime } from '../../latest-time.ts'
+
+/** In Lua: a sequence that was stored, or 0 for one whose successor `isSequence` would refuse. */
 export const sequenceFunction = `
 local function sequenceIn(stored)
   local number = tonumber(stored)
-  return number and number >= 0 and number < 2 ^ 53 - 2 and number or 0
+  return number and number >= 0 and number < ${latestTime - 1} and number or 0
 end
 `
 

@@ -6,6 +6,7 @@ import {
   type PolicyDocument,
   parseDocument,
 } from '../document/policy-document.ts'
+import { readStoredText } from '../document/stored-text.ts'
 import { type Proposal, proposalBounds, readProposal, signatureField } from './proposal.ts'
 import { proposeScript, signScript } from './proposal-scripts.ts'
 
@@ -79,8 +80,8 @@ export function createProposals(redis: RedisClient): Proposals {
       )) as 'done' | 'changed' | 'full'
     },
     async document(revision) {
-      const text = await redis.runBulk((commands) => commands.get(documentKey(revision)))
-      return text === null ? undefined : parseDocument(text, revision)
+      const text = await readStoredText(redis, documentKey(revision))
+      return text === undefined ? undefined : parseDocument(text, revision)
     },
     async sign({ revision, statement }, { fingerprint, signature }) {
       const values = [statement, signatureField(fingerprint), signature]

@@ -1,7 +1,7 @@
 import { readFacts } from '../../../fleet/read-facts.ts'
 import type { ReplicaFacts } from '../../../fleet/replica-facts.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
-import { latestTime } from '../../latest-time.ts'
+import { isSequence, latestTime } from '../../latest-time.ts'
 
 /** What a replica says of itself, and how long ago. */
 export interface ReplicaReport {
@@ -51,7 +51,7 @@ export function readReport(
   return {
     id,
     revision: typeof revision === 'string' ? revision.slice(0, maxNameLength) : undefined,
-    sequence: typeof sequence === 'number' ? sequence : undefined,
+    sequence: isSequence(sequence) ? sequence : undefined,
     at: new Date(at).toISOString(),
     ageSeconds: Math.round(ageMs / 100) / 10,
     stale: stale === true || ageMs > OVERDUE_MS,

@@ -1,6 +1,6 @@
 import { parseStatement, readSigned, type Signed } from '../../../signing/statement.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
-import { latestTime } from '../../latest-time.ts'
+import { isSequence } from '../../latest-time.ts'
 import { isRevision } from '../document/policy-document.ts'
 
 /** The policy that gateways evaluate beside the live one. */
@@ -25,16 +25,14 @@ export function parseShadowHead(text: string): ShadowHead | undefined {
   const value = readJson(text)
   if (!hasStrings(value, ['revision', 'author', 'message'])) return undefined
   const { revision, sequence } = value
-  if (!isRevision(revision) || !Number.isSafeInteger(sequence)) return undefined
-  const number = Number(sequence)
-  if (number <= 0 || number > latestTime) return undefined
+  if (!isRevision(revision) || !isSequence(sequence)) return undefined
   const signed = readSigned(value['signed'])
   // Gateways with policy.trust load it only if this was signed; what is beside it, anyone can change.
   const { author, message } = parseStatement(signed?.statement ?? '') ?? value
   const { base } = value
   return {
     revision,
-    sequence: number,
+    sequence,
     author: String(author).slice(0, maxAuthor),
     message: String(message).slice(0, maxMessage),
     ...(isRevision(base) && { base }),

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../../../errors.ts'
 import type { Signed } from '../../../signing/statement.ts'
+import { readTexts } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import { formatDocument, type PolicyDocument } from '../document/policy-document.ts'
-import { policyKeys } from '../document/policy-keys.ts'
+import { maxHead, policyKeys } from '../document/policy-keys.ts'
 import { parseShadowHead, type ShadowHead } from './shadow-head.ts'
 import { createShadowReports, type ShadowReport } from './shadow-reports.ts'
 import { endShadowScript, pushShadowScript } from './shadow-scripts.ts'
@@ -47,8 +48,8 @@ export function createShadowStore(redis: RedisClient, retry: Retry): ShadowStore
 
   return {
     async read() {
-      const text = await retry(() => redis.run((commands) => commands.get(keys.shadow)))
-      return text === null ? undefined : { text, head: parseShadowHead(text) }
+      const [text] = await retry(() => readTexts(redis, [keys.shadow], maxHead))
+      return text === undefined ? undefined : { text, head: parseShadowHead(text) }
     },
     reports: () => retry(createShadowReports(redis).list),
     async push(document, { author, message, base, signed, over, isReplacing }) {

@@ -1,5 +1,5 @@
+import { identityWarnings } from '../config/identity-warnings.ts'
 import { configuredIssuers } from '../config/issuers.ts'
-import { mixedIdentities } from '../config/mixed-identities.ts'
 import type { ModeFacts } from '../config/mode.ts'
 import type { Config } from '../config/schema/schema.ts'
 import type { Log } from '../log/log.ts'
@@ -17,8 +17,7 @@ export function logMode(mode: ModeFacts, log: Log): void {
 export function logOtherTokens(config: Config, log: Log): void {
   const { issuers, tokens } = config
   const { service } = tokens
-  const mixed = mixedIdentities(config)
-  if (mixed !== undefined) log.warn(mixed)
+  for (const warning of identityWarnings(config)) log.warn(warning)
   if (service.enabled) {
     log.info({ maxLifetimeSeconds: service.maxLifetime }, 'accepting service tokens')
   }

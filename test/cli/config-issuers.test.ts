@@ -166,4 +166,28 @@ describe('the setting issuers', () => {
       expect((await check({ ...good, jwksUri })).code).toBe(0)
     },
   )
+
+  test.each([
+    ['the same', {}, true],
+    ['the same among others', { audience: ['shop-api', 'postern'] }, true],
+    ['another', { audience: 'shop-api' }, false],
+    ['the same at another issuer', { issuer: 'https://sso.example.com/realms/other' }, false],
+  ])('is warned about if a login has the audience as client: %s', async (_, changes, isWarned) => {
+    const oidc = {
+      ...{ name: 'corp', issuer: good.issuer, clientId: 'postern', clientSecret: 'of-the-client' },
+      redirectUri: 'https://app.example.com/api/v1/login/oidc/corp/callback',
+    }
+
+    const settings = { jwt: { secret: testSecret }, policy: { directory: resolve('policies') } }
+    const issuers = [{ ...good, ...changes }]
+    writeFileSync(
+      join(scratch, 'y.yaml'),
+      stringify({ ...settings, issuers, login: { oidc: [oidc] } }),
+    )
+    const { code, err } = await runCommand(['config', 'check', 'y.yaml'], { cwd: scratch })
+
+    expect(code).toBe(0)
+    const warning = 'issuers[0].audience: "postern" is also login.oidc[0].clientId'
+    expect(err.includes(warning)).toBe(isWarned)
+  })
 })

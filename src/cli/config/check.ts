@@ -1,5 +1,5 @@
+import { identityWarnings } from '../../config/identity-warnings.ts'
 import { configFile, readConfig } from '../../config/load.ts'
-import { mixedIdentities } from '../../config/mixed-identities.ts'
 import { modeFacts } from '../../config/mode.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { formatProblem } from '../../errors.ts'
@@ -41,6 +41,6 @@ export const configCheck: Run<typeof checkSpec> = async ({ options, arguments: [
 /** What a gateway starts with, but probably should not. */
 export function warningsOf(config: Config): readonly string[] {
   const { warning } = modeFacts(config.application.mode, config.jwt.timeout)
-  const found = [warning, mixedIdentities(config), ...nearRoutes(config)]
+  const found = [warning, ...identityWarnings(config), ...nearRoutes(config)]
   return found.filter((each) => each !== undefined)
 }

@@ -128,6 +128,10 @@ const issuer = Type.Object(
         description: 'Required typ in the header of tokens. Unset: JWT, at+jwt, or a missing typ.',
       }),
     ),
+    acceptIdTokens: flag(
+      false,
+      'Accept ID tokens as access tokens. Only for issuers whose access tokens cannot be told from ID tokens, such as Dex: an ID token stays valid after a logout.',
+    ),
     maxLifetimeSeconds: integer(
       86_400,
       1,

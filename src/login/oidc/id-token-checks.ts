@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../errors.ts'
+import { notIdToken } from '../../token/issuers/token-purpose.ts'
 import type { ConfirmedLogin, ProviderSettings } from './identity-provider.ts'
 
 /** Clocks of providers differ from ours. */
@@ -18,12 +19,14 @@ interface LoginTimes {
  * when this login began.
  */
 export function checkIdToken(
-  { claims, accessToken }: ConfirmedLogin,
+  { claims, idToken, accessToken }: ConfirmedLogin,
   settings: Pick<ProviderSettings, 'clientId' | 'idTokenAlgorithm' | 'requiredAcr'>,
   { startedAt, now, asksAgain }: LoginTimes,
 ): void {
   const { clientId, idTokenAlgorithm, requiredAcr } = settings
   const { azp, iat, at_hash: accessTokenHash, acr, auth_time: authTime } = claims
+  const other = notIdToken(idToken, claims)
+  if (other !== undefined) throw refused(`the ID token is ${other}`)
   if (azp !== undefined && azp !== clientId) throw refused('azp of the ID token is another client')
   if (typeof iat !== 'number') throw refused('the ID token has no iat')
   if (iat > now + skewSeconds) throw refused('the ID token is issued in the future')

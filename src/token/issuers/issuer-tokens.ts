@@ -9,6 +9,7 @@ import { readIssuerClaims } from './issuer-claims.ts'
 import type { IssuerKey } from './issuer-key.ts'
 import { issuerSubject, issuerTokenName } from './issuer-names.ts'
 import type { KeySchedule } from './key-schedule.ts'
+import { otherPurpose, shortType } from './token-purpose.ts'
 
 interface IssuerTokenParts {
   readonly issuers: readonly { readonly issuer: Issuer; readonly keys: KeySchedule }[]
@@ -39,6 +40,8 @@ export function createIssuerTokens(parts: IssuerTokenParts): ForeignTokens {
     refuseHeader(header, issuer)
     const key = await findKey(header, keys, issuer)
     if (!(await isSignedBy(text, key))) throw invalidToken('wrong signature')
+    const purpose = otherPurpose(header['typ'], claims, issuer.acceptIdTokens ?? false)
+    if (purpose !== undefined) throw invalidToken(`it is ${purpose}, not an access token`)
 
     const read = readIssuerClaims(claims, issuer)
     const { issuedAt, notBefore } = read
@@ -86,19 +89,13 @@ export function createIssuerTokens(parts: IssuerTokenParts): ForeignTokens {
   }
 }
 
-/** An ID token or a logout token of the same issuer is for something else (RFC 8725 3.11). */
+/** Types name the purpose of a token (RFC 8725 3.11); of those that issuers leave out, claims tell. */
 function refuseHeader(header: CompactToken['header'], { typ: wanted }: Issuer): void {
   if (bringsKey(header)) throw invalidToken('its header brings a key or an extension')
-  const typ = header['typ']
-  if (typ === undefined && wanted === undefined) return
-  const given = typeof typ === 'string' ? shortType(typ) : ''
+  const given = shortType(header['typ'])
+  if (given === undefined && wanted === undefined) return
   const accepted = wanted === undefined ? ['jwt', 'at+jwt'] : [shortType(wanted)]
   if (!accepted.includes(given)) throw invalidToken(`its typ is not ${accepted.join(' or ')}`)
-}
-
-/** RFC 7515 4.1.9: `application/` may be left out, and case has no meaning. */
-function shortType(typ: string): string {
-  return typ.toLowerCase().replace(/^application\//, '')
 }
 
 /**

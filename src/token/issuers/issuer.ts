@@ -41,4 +41,6 @@ export interface Issuer {
   readonly maxLifetimeSeconds: number
   /** The required `typ` of the header. Unset: absent, JWT or at+jwt. */
   readonly typ?: string | undefined
+  /** Whether its ID tokens act as access tokens. Unset: no. */
+  readonly acceptIdTokens?: boolean | undefined
 }

@@ -3,6 +3,7 @@ import { type CompactToken, parseCompactForm, parseObject } from '../compact-for
 import { bringsKey, isSignedBy } from '../tokens.ts'
 import type { IssuerAlgorithm } from './issuer.ts'
 import type { IssuerKeySet } from './issuer-key-set.ts'
+import { hasLogoutEvent, shortType } from './token-purpose.ts'
 
 /** Which sessions ended at a provider: one, or all of a user. */
 export interface EndedSession {
@@ -28,7 +29,6 @@ const maxBytes = 16_384
 /** Providers send it at once, and may repeat it a few times. */
 const maxAgeSeconds = 300
 const skewSeconds = 60
-const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 
 /** Verifies a logout token (OpenID Connect Back-Channel Logout 1.0, 2.6), except that it is used once. */
 export async function verifyLogoutToken(
@@ -40,7 +40,7 @@ export async function verifyLogoutToken(
   if (compact === undefined || claims === undefined) throw bad('it is not a JWT')
   await checkSignature(text, compact.header, parts)
 
-  const { iss, aud, iat, exp, jti, sub, sid, events, nonce } = claims
+  const { iss, aud, iat, exp, jti, sub, sid, nonce } = claims
   const { issuer, clientId } = parts
   const now = parts.now()
   if (iss !== issuer) throw bad('it is of another issuer')
@@ -53,7 +53,7 @@ export async function verifyLogoutToken(
   }
   // An ID token of the same provider must not end a session.
   if (nonce !== undefined) throw bad('it has a nonce')
-  if (!isLogout(events)) throw bad('it has no logout event')
+  if (!hasLogoutEvent(claims)) throw bad('it has no logout event')
   if (!isText(jti)) throw bad('jti is missing')
   if (sub === undefined && sid === undefined) throw bad('it has neither sub nor sid')
   // Left out, an unreadable sid would end every session of the user.
@@ -70,8 +70,7 @@ async function checkSignature(
   { keys, refresh, idTokenAlgorithm }: LogoutTokenParts,
 ): Promise<void> {
   const { typ, alg, kid } = header
-  const shortType = typeof typ === 'string' ? typ.toLowerCase().replace('application/', '') : typ
-  if (!types.has(shortType)) throw bad('its typ is not logout+jwt')
+  if (!types.has(shortType(typ))) throw bad('its typ is not logout+jwt')
   if (bringsKey(header)) throw bad('its header brings a key or an extension')
   if (alg !== idTokenAlgorithm) throw bad('its algorithm is not accepted')
   if (kid !== undefined && typeof kid !== 'string') throw bad('kid is not a text')
@@ -82,12 +81,6 @@ async function checkSignature(
   }
   if (key === undefined || key === 'unknown') throw bad('no key for its header')
   if (!(await isSignedBy(text, key))) throw bad('its signature is wrong')
-}
-
-function isLogout(events: unknown): boolean {
-  if (typeof events !== 'object' || events === null) return false
-  const event = (events as Readonly<Record<string, unknown>>)[logoutEvent]
-  return typeof event === 'object' && event !== null && !Array.isArray(event)
 }
 
 function isText(value: unknown): value is string {

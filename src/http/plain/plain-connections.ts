@@ -12,6 +12,7 @@ import { timeoutError } from '../connections/timeout-error.ts'
 import type { PublicListener } from '../port/public-listener.ts'
 import { PlainReply, type ReplyingConnection } from './plain-reply.ts'
 import { type PlainLimits, type PlainRequest, readPlainRequest } from './plain-request.ts'
+import { readOn } from './read-on.ts'
 
 interface ConnectionLimits extends PlainLimits {
   readonly headersTimeoutMs: number
@@ -131,7 +132,10 @@ class PlainReader {
   /** Closes those that have sent a request before and have none in progress. */
   closeIdle(): void {
     for (const it of [...this.#connections]) {
-      if (it.hasRequested && it.reply === undefined && !it.kept) it.socket.destroy()
+      if (!it.hasRequested || it.reply !== undefined || it.kept) continue
+      // Its last responses may still wait to leave together.
+      it.socket.uncork()
+      it.socket.destroy()
     }
   }
 
@@ -166,10 +170,11 @@ class PlainReader {
 
   #startRequest(it: PlainConnection, plain: PlainRequest, bytes: Buffer): void {
     const { socket } = it
-    const { method, target, headers, bodyAt } = plain
+    const { method, target, headers, bodyAt, end } = plain
     const reply = new PlainReply(it, method)
     it.hasRequested = true
     it.reply = reply
+    if (end < bytes.length) keep(it, bytes.subarray(end))
     it.client.began()
     setReplyInProgress(socket, reply)
     const request: PlainIncomingRequest = {
@@ -179,7 +184,7 @@ class PlainReader {
       rawHeaders: headers,
       socket,
       complete: true,
-      body: bodyAt === bytes.length ? undefined : new CompleteBody(bytes.subarray(bodyAt)),
+      body: bodyAt === end ? undefined : new CompleteBody(bytes.subarray(bodyAt, end)),
     }
     this.#server.emit('request', request as never, reply as never)
   }
@@ -192,14 +197,17 @@ class PlainReader {
     if (reply?.shouldKeepAlive === false) {
       it.closing = true
       socket.destroySoon()
-    } else if (it.kept !== undefined) setImmediate(() => this.#readKept(it))
+    } else if (it.kept !== undefined) {
+      gatherResponses(socket)
+      readOn(() => this.#readKept(it))
+    }
   }
 
   #readKept(it: PlainConnection): void {
     const { kept, socket } = it
     it.kept = undefined
     if (socket.destroyed || kept === undefined) return
-    if (socket.isPaused()) socket.resume()
+    if (kept.length <= maxKept) flow(socket)
     this.#read(it, kept.take())
   }
 
@@ -207,6 +215,7 @@ class PlainReader {
     this.#connections.delete(it)
     it.stopListening()
     setReadingMore(it.socket, false)
+    flow(it.socket)
     this.#parts.node.readFrom(it.socket, bytes)
   }
 }
@@ -216,6 +225,17 @@ function keep(it: PlainConnection, bytes: Buffer): void {
   it.kept ??= new KeptBytes()
   it.kept.push(bytes)
   if (it.kept.length > maxKept) it.socket.pause()
+}
+
+/** The responses of this turn of the event loop, to requests that were sent ahead, leave together. */
+function gatherResponses(socket: Socket): void {
+  if (socket.writableCorked > 0) return
+  socket.cork()
+  setImmediate(() => socket.uncork())
+}
+
+function flow(socket: Socket): void {
+  if (socket.isPaused()) socket.resume()
 }
 
 const checkEveryMs = 1000

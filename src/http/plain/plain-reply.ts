@@ -14,6 +14,9 @@ export interface ReplyingConnection {
   answered(): void
 }
 
+/** How much of the responses to requests that were sent ahead may wait to leave together. */
+const maxGathered = 16_384
+
 const plainVersion = { httpVersionMajor: 1, httpVersionMinor: 1 } as const
 
 /**
@@ -78,9 +81,10 @@ export class PlainReply extends EventEmitter implements Reply {
     }
     const { socket } = this.#connection
     this.#ended = true
-    // `Reply`: no `close` event if the system has accepted all of it already.
+    // `Reply`: no `close` event if the system has accepted all of it already, or does so soon.
     socket.write(head.text + text, 'latin1')
-    if (socket.writableLength === 0) this.#close()
+    const waiting = socket.writableLength
+    if (waiting === 0 || (socket.writableCorked > 0 && waiting <= maxGathered)) this.#close()
     else socket.write('', (error) => error ?? this.#reportClosed())
   }
 

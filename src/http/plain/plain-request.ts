@@ -7,8 +7,9 @@ export interface PlainRequest {
   readonly target: string
   /** Name, value, name, value … in the order and spelling of the client. */
   readonly headers: readonly string[]
-  /** Where the body begins in the bytes that were read. It ends where they end. */
+  /** Where the body begins and where the request ends in the bytes that were read. */
   readonly bodyAt: number
+  readonly end: number
 }
 
 export interface PlainLimits {
@@ -47,15 +48,15 @@ const readName = rememberNames((name) => {
 })
 
 /**
- * Reads `bytes` if they are exactly one complete request of the form that all parsers agree on:
+ * Reads the request that `bytes` begin with if it is complete and of the form that all parsers agree on:
  * HTTP/1.1, a plain path, lines that end with CRLF, headers of name, colon, space and printable ASCII,
  * no framing but one Content-Length, and no Connection but keep-alive. Returns `undefined` for
  * everything else, which Node's strict parser must read: never make this function lenient.
  */
 export function readPlainRequest(bytes: Buffer, most: PlainLimits): PlainRequest | undefined {
-  const end = bytes.indexOf(headEnd)
-  if (end === -1 || end >= most.headerBytes) return undefined
-  const text = bytes.toString('latin1', 0, end + 2)
+  const lastLineEnd = bytes.indexOf(headEnd)
+  if (lastLineEnd === -1 || lastLineEnd >= most.headerBytes) return undefined
+  const text = bytes.toString('latin1', 0, lastLineEnd + 2)
   // Not `exec`: its result is half as large as everything else allocated here.
   if (!requestLine.test(text)) return undefined
   const targetAt = text.indexOf(' ') + 1
@@ -86,10 +87,11 @@ export function readPlainRequest(bytes: Buffer, most: PlainLimits): PlainRequest
   }
 
   if (headers.length > 2 * most.headerCount) return undefined
-  const bodyAt = end + headEnd.length
-  if (bytes.length - bodyAt !== Number(bodyBytes ?? 0)) return undefined
+  const bodyAt = lastLineEnd + headEnd.length
+  const end = bodyAt + Number(bodyBytes ?? 0)
+  if (end > bytes.length) return undefined
   const method = text.slice(0, targetAt - 1)
-  return { method, target: text.slice(targetAt, targetEnd), headers, bodyAt }
+  return { method, target: text.slice(targetAt, targetEnd), headers, bodyAt, end }
 }
 
 const space = 0x20

@@ -552,6 +552,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli/evidence/replay': ['cli', 'cli/policy', 'cli/questions', 'cli/report', 'policy/', 'replay'],
   'cli/publish': [
     'cli',
+    'fleet',
     'cli/policy',
     'cli/evidence/replay',
     'replay',
@@ -674,6 +675,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Whether a gateway would start and work: asks what the gateway would open.
   'cli/doctor': [
     'cli',
+    'fleet',
     'cli/config',
     'cli/running',
     'config/',
@@ -707,6 +709,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'serve/options.ts': ['config/schema', 'fleet', 'log', 'login', 'stores/accounts', 'workers'],
   'serve/records': [
     'admission',
+    'fleet',
     'answers',
     'config',
     'config/schema',

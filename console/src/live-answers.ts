@@ -31,6 +31,12 @@ export interface ReplicaFacts {
     readonly since: string
     readonly rejected: boolean
   }
+  /** How far its clock is ahead of the other one; the true value is within `withinMs` of that. */
+  readonly clock?: {
+    readonly aheadMs: number
+    readonly withinMs: number
+    readonly source: string
+  }
   readonly keys: {
     readonly signer: string | null
     readonly count: number

@@ -1,3 +1,4 @@
+import type { ClockFacts } from './clock-offset.ts'
 import { factLimits, type ReplicaFacts, type TargetState } from './replica-facts.ts'
 
 type Stored = Readonly<Record<string, unknown>>
@@ -12,6 +13,7 @@ export function readFacts(value: unknown): ReplicaFacts | undefined {
   if (!isTime(startedAt) || typeof mode !== 'string') return undefined
   const configuration = asObject(facts['configuration'])
   const certificate = asObject(facts['certificate'])
+  const clock = readClock(asObject(facts['clock']))
   const keys = asObject(facts['keys'])
   const upstreams = asObject(facts['upstreams'])
   return {
@@ -26,6 +28,7 @@ export function readFacts(value: unknown): ReplicaFacts | undefined {
         rejected: configuration['rejected'] === true,
       },
     }),
+    ...(clock !== undefined && { clock }),
     keys: {
       signer: typeof keys['signer'] === 'string' ? text(keys['signer']) : null,
       ids: list(keys['ids']).map(text),
@@ -47,6 +50,12 @@ export function readFacts(value: unknown): ReplicaFacts | undefined {
     },
     outcomes: readOutcomes(asObject(facts['outcomes'])),
   }
+}
+
+function readClock({ aheadMs, withinMs, source }: Stored): ClockFacts | undefined {
+  if (!Number.isFinite(aheadMs) || !Number.isFinite(withinMs)) return undefined
+  const known = source === 'the database' ? source : 'Redis'
+  return { aheadMs: Number(aheadMs), withinMs: Math.max(0, Number(withinMs)), source: known }
 }
 
 const states: readonly TargetState[] = ['circuit-open', 'circuit-half-open', 'unhealthy', 'ejected']

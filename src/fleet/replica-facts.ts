@@ -1,3 +1,5 @@
+import type { ClockFacts } from './clock-offset.ts'
+
 /** What a running gateway says of itself, besides its policy. Small: it is written every two seconds. */
 export interface ReplicaFacts {
   readonly startedAt: string
@@ -7,6 +9,8 @@ export interface ReplicaFacts {
   readonly ready: boolean
   /** Absent in a worker: its supervisor reads the file. */
   readonly configuration?: ConfigurationFacts
+  /** Absent before the first comparison, and where no other clock is known. */
+  readonly clock?: ClockFacts
   readonly keys: KeyFacts
   /** Of the public port; absent without TLS. */
   readonly certificate?: CertificateFacts

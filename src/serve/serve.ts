@@ -34,6 +34,7 @@ import { warnOfDescriptors } from './ports/descriptors.ts'
 import { openOps } from './ports/open-ops.ts'
 import { openAudit } from './records/open-audit.ts'
 import { openFollower } from './records/open-follower.ts'
+import { watchClock } from './records/watch-clock.ts'
 
 /** Builds every part, in order, and listens. A part that fails closes all that were built before it. */
 export async function serve(options: ServeOptions): Promise<RunningPostern> {
@@ -144,6 +145,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     policies,
     following: following?.state,
     shadow,
+    clock: watchClock(options, { redis, database, registry }, closing),
     keys,
     issuers,
     assertionProblem,

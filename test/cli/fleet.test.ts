@@ -7,6 +7,7 @@ import { prefix, publish } from '../support/published-policies.ts'
 import { freePort } from '../support/redis-server.ts'
 import { runCommand } from '../support/run-command.ts'
 import { startPostern } from '../support/start-postern.ts'
+import { until } from '../support/until.ts'
 
 const redis = emptiedRedis()
 const facts = {
@@ -88,6 +89,56 @@ describe('postern fleet', () => {
     expect(shown.replicas[2]).not.toHaveProperty('facts')
     const table = await runCommand(['fleet'], { env: env(), cwd: '/' })
     expect(table.out).toMatch(/^gw-1 +current .* k1 +- +0 of 2 +4$/m)
+  })
+})
+
+describe('a gateway whose clock is two hours ahead', () => {
+  const ahead = () => Date.now() / 1000 + 7200
+
+  test('says so in its log, its metrics and the fleet', async () => {
+    const store = { url: redis.url, prefix }
+    const postern = await startPostern({ now: ahead, config: { redis: store } })
+    const ops = `http://127.0.0.1:${postern.opsPort}`
+    const offset = async () => {
+      const text = await (await fetch(`${ops}/metrics`)).text()
+      return Number(/^postern_clock_offset_seconds (\S+)$/m.exec(text)?.[1])
+    }
+    await until(async () => (await offset()) > 7000)
+
+    expect(await offset()).toBeLessThanOrEqual(7200)
+    expect(postern.logText()).toMatch(
+      /"level":"warn".*"aheadSeconds":7\d{3}\.?\d*,"source":"Redis".*"clock offset too large"/,
+    )
+    const { code, out, err } = await runCommand(['fleet', '--ops', ops])
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^gateway +current .* \+7(?:200|1\d\d)\.\d s /m),
+    ])
+    expect(err).toMatch(/^warning: the clock of gateway is 7\d{3}\.\d s ahead of Redis, /)
+  })
+
+  test('is named by policy status and fleet, unless a slow answer may explain it', async () => {
+    const revision = await publish(redis.url, ['clerk, /orders, GET'])
+    const clock = (aheadMs: number, withinMs: number) => ({
+      facts: { ...facts, clock: { aheadMs, withinMs, source: 'Redis' } },
+    })
+    await report('gw-1', revision, 0, clock(2, 1))
+    await report('gw-2', revision, 0, clock(-7_200_000, 20))
+    await report('gw-3', revision, 0, clock(6000, 6000))
+    await report('gw-4', revision, 60, clock(7_200_000, 1))
+    for (const command of [['fleet'], ['policy', 'status']]) {
+      const { err } = await runCommand(command, { env: env(), cwd: '/' })
+      const named = err.split('\n').filter((line) => line.includes(' clock of '))
+
+      expect(named).toEqual([
+        expect.stringMatching(/^warning: the clock of gw-2 is 7200\.0 s behind Redis, .* \(NTP\)$/),
+      ])
+    }
+    const { out } = await runCommand(['policy', 'status', '--output', 'json'], {
+      env: env(),
+      cwd: '/',
+    })
+    expect(JSON.parse(out).replicas[1].facts.clock).toEqual(clock(-7_200_000, 20).facts.clock)
   })
 })
 

@@ -232,6 +232,7 @@ describe('what needs attention', () => {
     const bad: ReplicaFacts = {
       ...facts,
       ready: false,
+      clock: { aheadMs: -7_200_000, withinMs: 3, source: 'Redis' },
       configuration: { revision: 'c-1', since: facts.startedAt, rejected: true },
       keys: { ...facts.keys, signer: null, rejected: true },
       certificate: { names: '', notAfter: '2026-11-20T00:00:00Z', rejected: true },
@@ -250,8 +251,8 @@ describe('what needs attention', () => {
 
     expect(found).toEqual([
       ...['lost', 'not-ready', 'no-signer', 'stale', 'behind', 'configuration-rejected'],
-      ...['keys-rejected', 'certificate-rejected', 'certificate-expires', 'targets-out'],
-      'versions',
+      ...['keys-rejected', 'certificate-rejected', 'certificate-expires', 'clock-offset'],
+      ...['targets-out', 'versions'],
     ])
   })
 

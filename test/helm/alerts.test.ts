@@ -75,6 +75,12 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
       90,
     ],
     [
+      'a clock that is two hours behind',
+      'PosternClockOffset',
+      { postern_clock_offset_seconds: '-7200x90' },
+      10,
+    ],
+    [
       'captchas that end in 503',
       'PosternCaptchaUnavailable',
       { 'postern_captcha_total{result="redis"}': '1+1x90' },

@@ -289,6 +289,7 @@ describe('the alert rules', () => {
     'postern_policy_last_reload_success',
     'postern_policy_follow_last_reload_success',
     'postern_policy_info',
+    'postern_clock_offset_seconds',
     'postern_revocations_stale',
     'postern_login_log_dropped_total',
     'postern_key_last_reload_success',

@@ -8,7 +8,8 @@ each one says of itself. Otherwise, or with --ops, asks the ops listener of one 
 
 STATE is "current" (uses the live policy), "behind" (uses another one), "stale" (cannot confirm its
 policy) or "lost" (stopped reporting without an orderly shutdown; it may still run). Each worker of a
-gateway is a line of its own. OUT counts targets that get no requests: their circuit is open, their
+gateway is a line of its own. CLOCK is how far its clock is ahead of that of Redis, or of the database
+without Redis; from 5 seconds, a warning says so. OUT counts targets that get no requests: their circuit is open, their
 health check fails, or outlier detection has ejected them.`,
   arguments: [],
   options: { ...opsOption, ...outputOption, ...configOption },

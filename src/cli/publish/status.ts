@@ -1,3 +1,4 @@
+import { clockWarning } from '../../fleet/clock-offset.ts'
 import type { PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import type { Run } from '../command.ts'
@@ -51,6 +52,10 @@ export const policyStatus: Run<typeof statusSpec> = async ({ options }, io) => {
     if (rows.length > 0) io.out(formatTable([titles, ...rows]))
     for (const { id, lastError } of replicas) {
       if (lastError !== undefined) io.out(printable(`${id} last error: ${lastError}`).concat('\n'))
+    }
+    for (const { id, lost, facts } of replicas) {
+      const warned = lost ? '' : clockWarning(id, facts?.clock)
+      if (warned !== '') io.err(`${printable(warned)}\n`)
     }
     if (shadow !== undefined) io.out(`${shadow.line}\n`)
     io.err(replicas.length === 0 && head !== undefined ? noReplicas : '')

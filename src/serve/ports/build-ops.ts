@@ -1,4 +1,5 @@
 import type { ModeFacts } from '../../config/mode.ts'
+import type { ClockFacts } from '../../fleet/clock-offset.ts'
 import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
 import type { ShadowComparison } from '../../gateway/shadow/shadow-comparison.ts'
 import { reportUpstreams } from '../../gateway/upstream/report.ts'
@@ -33,6 +34,7 @@ interface ObservedParts {
   /** With `policy.follow` only. */
   readonly following: (() => FollowState) | undefined
   readonly shadow: ShadowComparison | undefined
+  readonly clock: () => ClockFacts | undefined
   readonly keys: OpenKeys
   readonly issuers: OpenIssuers
   readonly assertionProblem: () => string | undefined
@@ -83,6 +85,7 @@ export function buildOps(
       ...(configuration !== undefined && { configuration }),
       policy: policies.state,
       ...(parts.following !== undefined && { policyFollow: parts.following }),
+      clock: () => parts.clock() ?? null,
       keys: keys.state,
       serviceTokens: () => config.tokens.service,
       ...(config.issuers.length > 0 && { issuers: issuers.states }),
@@ -100,6 +103,7 @@ export function buildOps(
     worker: asWorker?.number,
     isReady: () => readiness(false).ready,
     configuration,
+    clock: parts.clock,
     keys: keys.state,
     certificate: tls?.state,
     upstreams,

@@ -1,3 +1,4 @@
+import type { ClockFacts } from '../../fleet/clock-offset.ts'
 import { factLimits, type ReplicaFacts, type TargetState } from '../../fleet/replica-facts.ts'
 import type { TargetReport, UpstreamReport } from '../../gateway/upstream/report.ts'
 import type { Reading } from '../../metrics/registry.ts'
@@ -8,6 +9,7 @@ interface FactParts {
   readonly worker: number | undefined
   readonly isReady: () => boolean
   readonly configuration: (() => ConfigState) | undefined
+  readonly clock: () => ClockFacts | undefined
   readonly keys: () => {
     readonly signer: string | null
     readonly keys: readonly { readonly kid: string }[]
@@ -28,13 +30,19 @@ interface FactParts {
 /** What this process says of itself to the fleet. Reads what other parts keep anyway. */
 export function createOwnFacts(parts: FactParts): () => ReplicaFacts {
   const startedAt = new Date().toISOString()
-  const { mode, worker, isReady, configuration, keys, certificate, upstreams, outcomes } = parts
+  const { mode, worker, isReady, configuration, clock, keys, certificate, upstreams, outcomes } =
+    parts
+  const ofClock = () => {
+    const found = clock()
+    return found === undefined ? {} : { clock: found }
+  }
   return () => ({
     startedAt,
     mode,
     ...(worker !== undefined && { worker }),
     ready: isReady(),
     ...(configuration !== undefined && { configuration: ofConfiguration(configuration()) }),
+    ...ofClock(),
     keys: ofKeys(keys()),
     ...(certificate !== undefined && { certificate: ofCertificate(certificate()) }),
     upstreams: ofUpstreams(upstreams()),

@@ -14,6 +14,7 @@ export type AttentionKind =
   | 'certificate-expired'
   | 'certificate-expires'
   | 'targets-out'
+  | 'clock-offset'
   | 'versions'
 
 /** Something about the fleet that an operator should look at. */
@@ -61,6 +62,7 @@ export function attentionOf(fleet: FleetAnswer, now: number): readonly Attention
     const days = daysLeft(replica, now)
     return days !== undefined && days > 0 && days <= expiryDays
   })
+  where('clock-offset', (replica) => clockOffset(replica) !== undefined)
   where('targets-out', ({ facts }) => (facts?.upstreams.out ?? 0) > 0)
   if (new Set(present.map(({ version }) => version)).size > 1) add('versions', present)
   return found.toSorted((one, other) => Number(other.isError) - Number(one.isError))
@@ -78,4 +80,11 @@ export function firstToExpire(replicas: readonly Replica[]): Replica | undefined
   return replicas
     .filter((each) => each.facts?.certificate !== undefined)
     .toSorted((one, other) => until(one) - until(other))[0]
+}
+
+/** The seconds that its clock is ahead for certain; `undefined` below the 5 seconds of `postern fleet`. */
+export function clockOffset({ facts }: Replica): number | undefined {
+  const { aheadMs = 0, withinMs = 0 } = facts?.clock ?? {}
+  const seconds = (Math.abs(aheadMs) - withinMs) / 1000
+  return seconds < 5 ? undefined : Math.sign(aheadMs) * seconds
 }

@@ -1,7 +1,7 @@
 import { Revision } from '../../components/live/revision.tsx'
 import { Name } from '../../components/name.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { daysLeft, expiryDays } from '../../lib/live/attention.ts'
+import { clockOffset, daysLeft, expiryDays } from '../../lib/live/attention.ts'
 import { formatDuration } from '../../lib/live/durations.ts'
 import { formatNumber } from '../../lib/numbers.ts'
 import { formatDate } from '../../lib/times.ts'
@@ -42,12 +42,13 @@ export function ReplicaTable({ replicas }: { replicas: readonly Replica[] }) {
     {
       id: 'state',
       title: texts.state,
-      cell: ({ state, facts }) => (
+      cell: (replica) => (
         <>
-          <span class={`tag ${colors[state]}`} title={texts.stateHints[state]}>
-            {texts.states[state]}
+          <span class={`tag ${colors[replica.state]}`} title={texts.stateHints[replica.state]}>
+            {texts.states[replica.state]}
           </span>{' '}
-          {facts?.ready === false && <span class="tag no">{texts.notReady}</span>}
+          {replica.facts?.ready === false && <span class="tag no">{texts.notReady}</span>}{' '}
+          <WrongClock of={replica} />
         </>
       ),
       sort: ({ state }) => order.indexOf(state),
@@ -132,6 +133,15 @@ export function ReplicaTable({ replicas }: { replicas: readonly Replica[] }) {
 
 function Detail({ children }: { children: string }) {
   return <p class="detail">{children}</p>
+}
+
+function WrongClock({ of }: { of: Replica }) {
+  const texts = useTexts(bilingual)
+  const reader = useStore(language)
+  const ahead = clockOffset(of)
+  if (ahead === undefined) return null
+  const how = ahead > 0 ? texts.clockAhead : texts.clockBehind
+  return <span class="tag no">{how(formatDuration(reader, Math.abs(ahead)))}</span>
 }
 
 function Rejected({ is }: { is: boolean }) {

@@ -67,6 +67,8 @@ const en = {
     'no-signer': () => 'No key can sign: logins fail.',
     'certificate-expired': () => 'A certificate has expired.',
     'certificate-expires': () => 'A certificate expires soon.',
+    'clock-offset': () =>
+      'A clock is wrong: tokens and grants are accepted and end at the wrong time. Synchronize it (NTP).',
     'targets-out': () =>
       'Targets get no requests: their circuit is open, they are unhealthy or ejected.',
     versions: () => 'Gateways run different versions.',
@@ -151,6 +153,7 @@ const zh: typeof en = {
     'no-signer': () => '没有可用于签名的密钥：无法登录。',
     'certificate-expired': () => '有证书已过期。',
     'certificate-expires': () => '有证书即将过期。',
+    'clock-offset': () => '时钟不准：令牌和授权会在错误的时间生效和失效。请同步时钟（NTP）。',
     'targets-out': () => '有目标收不到请求：熔断、不健康或已剔除。',
     versions: () => '网关版本不一致。',
   },

@@ -1,0 +1,82 @@
+import type { Closing } from '../../closing.ts'
+import {
+  type ClockFacts,
+  certainOffset,
+  clockOffset,
+  offsetInWords,
+} from '../../fleet/clock-offset.ts'
+import type { MetricRegistry } from '../../metrics/registry.ts'
+import type { Database } from '../../stores/database/database.ts'
+import { databaseClock } from '../../stores/database/database-clock.ts'
+import { createPolling } from '../../stores/feed/polling.ts'
+import type { RedisClient } from '../../stores/redis/redis.ts'
+import { clock, type ServeOptions } from '../options.ts'
+
+/** Soon enough for an operator, and nothing beside the reports to the fleet. */
+const everyMs = 10_000
+
+interface WatchParts {
+  readonly redis: RedisClient | undefined
+  readonly database: Database
+  readonly registry: MetricRegistry
+}
+
+/**
+ * Compares the clock of this machine with that of Redis, or without Redis with that of the database:
+ * a gateway whose clock is wrong refuses valid tokens and ends grants early, and nothing else says
+ * why. Returns the last comparison; an outage of the store does not change it.
+ */
+export function watchClock(
+  { log, now = clock }: ServeOptions,
+  { redis, database, registry }: WatchParts,
+  closing: Closing,
+): () => ClockFacts | undefined {
+  const other = otherClock(redis, database)
+  if (other === undefined) return () => undefined
+  const { source, read } = other
+  let last: ClockFacts | undefined
+  let wasOff = false
+
+  async function compare(): Promise<void> {
+    const askedAt = now() * 1000
+    const theirs = await read().catch(() => undefined)
+    const answeredAt = now() * 1000
+    // A clock that was set meanwhile says nothing.
+    if (theirs === undefined || answeredAt < askedAt) return
+    const offset = clockOffset({ theirs, askedAt, answeredAt })
+    const { aheadMs, withinMs } = offset
+    last = { aheadMs: Math.round(aheadMs), withinMs: Math.ceil(withinMs), source }
+    const words = offsetInWords(offset, source)
+    const fields = { aheadSeconds: Math.round(certainOffset(offset)) / 1000, source }
+    if (words !== undefined && !wasOff) log.warn(fields, 'clock offset too large')
+    if (words === undefined && wasOff) log.info(fields, 'clock offset normal again')
+    wasOff = words !== undefined
+  }
+
+  const polling = createPolling(compare, everyMs)
+  closing.add(polling.close)
+  void polling.now()
+  registry.readGauge(
+    {
+      name: 'postern_clock_offset_seconds',
+      help: 'How far the clock is ahead of Redis, or of the database without Redis; below 0: behind. The round trip is in favor of 0. Missing before the first comparison.',
+      aggregate: 'max',
+    },
+    () => (last === undefined ? [] : [{ value: certainOffset(last) / 1000 }]),
+  )
+  return () => last
+}
+
+function otherClock(redis: RedisClient | undefined, database: Database) {
+  if (redis !== undefined) {
+    const read = async () => {
+      const [seconds, micros] = await redis.run((commands) => commands.time())
+      return Number(seconds) * 1000 + Number(micros) / 1000
+    }
+    return { source: 'Redis', read } as const
+  }
+  // The embedded database has the clock of this machine.
+  if (database.kind === 'embedded') return undefined
+  const read = async () => (await databaseClock(database))()
+  return { source: 'the database', read } as const
+}

@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process'
+
 /** How long a connection may take to reach a worker that listens. */
 const handOverMs = 1000
 
@@ -5,6 +7,34 @@ const handOverMs = 1000
 interface BareHandle {
   readonly onconnection?: unknown
   close(): void
+}
+
+/** What an exited worker has said last may still have to be read. */
+const lastWordsMs = 500
+
+/** The worker to which each connection was sent last. */
+const recipients = new WeakMap<object, ChildProcess>()
+
+/** Notes which connections are sent to this worker: call it before the first one. */
+export function noteHandOvers(worker: ChildProcess): void {
+  const send = worker.send as (...all: unknown[]) => boolean
+  worker.send = (...all: unknown[]) => {
+    const [, handle] = all
+    if (typeof handle === 'object' && handle !== null) recipients.set(handle, worker)
+    return send.apply(worker, all)
+  }
+}
+
+/**
+ * Closes connections that an exited worker had been sent and had not taken. `node:cluster` waits for its
+ * answer for ever, and so would their clients.
+ */
+export function closeSentTo(worker: ChildProcess): void {
+  setTimeout(() => {
+    for (const handle of bareConnections()) {
+      if (recipients.get(handle) === worker) handle.close()
+    }
+  }, lastWordsMs).unref()
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:cluster'
 import type { Config } from '../config/schema/schema.ts'
+import { closeSentTo, noteHandOvers } from './lost-connections.ts'
 import type { Answers, FromWorker, Listening, Question, Start, ToWorker } from './messages.ts'
 
 /**
@@ -93,6 +94,7 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
   function onExit(code: number | null, signal: string | null): void {
     if (state === 'waiting') return
     const pid = child?.pid
+    if (child !== undefined) closeSentTo(child)
     const servedMs = listeningSince === undefined ? 0 : performance.now() - listeningSince
     worker = undefined
     child = undefined
@@ -108,6 +110,7 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
     worker = forked
     child = forked.process
     const { pid } = child
+    noteHandOvers(child)
     forked.on('message', onMessage)
     forked.on('exit', onExit)
     // A process that could not be spawned has no exit event. After a failed send the exit event follows.

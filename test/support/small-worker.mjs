@@ -1,4 +1,6 @@
-// A worker that speaks as a real one does and serves nothing. SMALL_WORKER says how it behaves.
+import { createServer } from 'node:net'
+
+// A worker that speaks as a real one does. SMALL_WORKER says how it behaves; only `serves` serves.
 const behaviour = process.env.SMALL_WORKER ?? ''
 let counted = 0
 
@@ -6,11 +8,20 @@ const metrics = () => [
   { name: 'counted_total', help: 'c', type: 'counter', values: [{ value: counted, labels: {} }] },
 ]
 
+/** Greets every client. */
+function serve() {
+  const server = createServer((socket) => socket.end('hello'))
+  server.listen(0, '127.0.0.1', () => {
+    process.send({ kind: 'listening', publicPort: server.address().port, revision: 'r' })
+  })
+}
+
 process.on('message', (message) => {
   if (message.kind === 'start') {
     if (behaviour === 'fails') process.exit(3)
     if (behaviour === 'killed') process.kill(process.pid, 'SIGKILL')
-    process.send({ kind: 'listening', publicPort: message.number, revision: 'r' })
+    if (behaviour === 'serves') serve()
+    else process.send({ kind: 'listening', publicPort: message.number, revision: 'r' })
     if (behaviour === 'short-lived') setTimeout(() => process.exit(1), 20)
   }
   if (message.kind === 'ask' && behaviour !== 'silent') {

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -9,7 +10,7 @@ import { createWatch } from '../../src/workers/watch.ts'
 import { createWorkerPool } from '../../src/workers/worker-pool.ts'
 import { until } from '../support/until.ts'
 
-type Behaviour = '' | 'fails' | 'killed' | 'short-lived' | 'silent' | 'stays'
+type Behaviour = '' | 'fails' | 'killed' | 'short-lived' | 'silent' | 'stays' | 'serves'
 
 /** A pool of small workers in real processes; each is forked with the behaviour of that moment. */
 function smallPool(first: Behaviour, { count = 2, told = new Promise<void>(() => {}) } = {}) {
@@ -137,6 +138,48 @@ describe('a pool', () => {
     await expect(pool.close(300, 0)).rejects.toThrow('did not shut down cleanly: worker 2')
 
     expect(pool.pids()).toEqual([undefined, undefined])
+  })
+})
+
+describe('a connection on its way to a worker', () => {
+  /** A client that waits: what it got, once its connection is closed. */
+  function openClient(port: number) {
+    const client = { text: '', closed: false }
+    const socket = connect(port, '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      client.text += chunk
+    })
+    socket.on('close', () => {
+      client.closed = true
+    })
+    return client
+  }
+
+  test('is closed when that worker is killed, and one to another worker is not', async () => {
+    const pool = smallPool('serves')
+    const { publicPort } = await pool.start()
+    const pids = pool.pids().map((pid) => pid ?? 0)
+    for (const pid of pids) process.kill(pid, 'SIGSTOP')
+    onTestFinished(() => {
+      // It has been replaced, if the test ended well.
+      if (pool.pids()[1] === pids[1]) process.kill(pids[1] ?? 0, 'SIGCONT')
+    })
+    const clients = [openClient(publicPort), openClient(publicPort)]
+    await pause(300)
+    expect(clients.some(({ closed }) => closed)).toBe(false)
+
+    pool.behave('')
+    pool.slots[0]?.kill()
+    await until(() => clients.some(({ closed }) => closed))
+    expect(clients.filter(({ closed }) => closed)).toEqual([{ text: '', closed: true }])
+    // Longer than one whose worker has exited is kept.
+    await pause(1000)
+    process.kill(pids[1] ?? 0, 'SIGCONT')
+
+    await until(() => clients.every(({ closed }) => closed))
+    expect(clients.map(({ text }) => text).sort()).toEqual(['', 'hello'])
   })
 })
 

@@ -1,6 +1,7 @@
 // After the compiler: packs the modules in dist/ and the packages of many small files into few files, in
 // place, so that a start reads and links 500 modules instead of 1,500 (docs/decisions/0038-bundle.md).
 import {
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -41,12 +42,18 @@ const packages = withDependencies([
   'yaml',
 ])
 
+/** Word lists, templates, style sheets and so on, which modules read beside them. */
+const dataFiles = new Set()
+
 /** Modules find files beside them by `import.meta.url`, which in a chunk is that of the chunk. */
 const ownPlaces = {
   name: 'own-places',
   transform(code, id) {
     if (!id.startsWith(`${dist}/`) || !code.includes('import.meta')) return undefined
     if (/import\.meta\.(?!url\b)/.test(code)) throw new Error(`${id}: use import.meta.url`)
+    for (const [, name] of code.matchAll(/new URL\(\s*'\.\/([^']+)'/g)) {
+      dataFiles.add(join(relative(dist, dirname(id)), name))
+    }
     const place = `const ownPlace = new URL('place:${relative(dist, id)}', import.meta.url).href\n`
     return place + code.replaceAll('import.meta.url', 'ownPlace')
   },
@@ -111,6 +118,9 @@ for (const name of globSync('**/*.js', { cwd: packed })) {
   renameSync(join(packed, name), join(dist, name))
 }
 rmSync(packed, { recursive: true })
+// The compiler leaves them where they are. Throws if one is missing.
+const sources = join(import.meta.dirname, '..', 'src')
+for (const name of dataFiles) cpSync(join(sources, name), join(dist, name))
 
 // An old Node reads the program as a script, and then says that it is too old (src/main.ts).
 const main = join(dist, 'main.js')

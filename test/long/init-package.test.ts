@@ -27,7 +27,9 @@ describe('the packed npm package', () => {
     expect(files).toEqual(
       expect.arrayContaining([
         'CHANGELOG.md',
+        'dist/login/captcha/speech-samples.json',
         'dist/login/module/contract.d.ts',
+        'dist/login/passwords/common-passwords.txt',
         'docs/commands.md',
         'helm/postern/Chart.yaml',
         'man/postern.1',

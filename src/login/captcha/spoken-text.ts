@@ -11,10 +11,11 @@ const headerBytes = 44
  */
 export function speakText(text: string, language: SpokenLanguage, noise: Buffer): Buffer {
   const roll = createRoll(noise)
+  const samples = speechSamples()
   const gap = () => new Float64Array(Math.round(sampleRate * (0.35 + roll() * 0.45)))
   const parts: Float64Array[] = [gap()]
   for (const name of [...text].flatMap(spokenNames)) {
-    const sample = speechSamples[language][name] ?? speechSamples.en[name] ?? ''
+    const sample = samples[language][name] ?? samples.en[name] ?? ''
     parts.push(varied(decode(sample), 0.9 + roll() * 0.2, 0.6 + roll() * 0.35), gap())
   }
   return toWav(parts, roll)

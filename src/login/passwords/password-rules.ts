@@ -1,4 +1,4 @@
-import { commonPasswords } from './common-passwords.ts'
+import { readFileSync } from 'node:fs'
 import { maxPasswordBytes, minPasswordBytes } from './password-length.ts'
 
 /** A rule that a new password breaks. */
@@ -30,7 +30,7 @@ export function brokenPasswordRule(text: string, owner: Owner): PasswordRule | u
   const forms = formsOf(text)
   const names = formsOf(owner.username)
   if (forms.some((form) => names.includes(form))) return 'password-name'
-  return forms.some((form) => isCommon(form)) ? 'password-common' : undefined
+  return forms.some((form) => commonPasswords().has(form)) ? 'password-common' : undefined
 }
 
 /** How people vary one password: letter case, compatibility forms, and what they append. */
@@ -42,8 +42,17 @@ function formsOf(text: string): readonly string[] {
 
 let common: ReadonlySet<string> | undefined
 
-function isCommon(form: string): boolean {
-  // Only processes that change passwords spend the megabyte. The product's name is an obvious guess.
-  common ??= new Set(['postern', ...commonPasswords.trim().split(/\s/)])
-  return common.has(form)
+/** The listed passwords, in lower case. Only processes that change passwords spend the megabyte. */
+export function commonPasswords(): ReadonlySet<string> {
+  // The product's name is an obvious guess.
+  common ??= new Set(['postern', ...readWords(new URL('./common-passwords.txt', import.meta.url))])
+  return common
+}
+
+/** Words with spaces between; lines that begin with `#` and a space are about them. */
+function readWords(file: URL): readonly string[] {
+  return readFileSync(file, 'utf8')
+    .replace(/^#(?: .*)?$/gm, '')
+    .trim()
+    .split(/\s+/)
 }

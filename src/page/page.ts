@@ -4,7 +4,7 @@ import type { Reply } from '../gateway/reply.ts'
 import type { Received } from '../gateway/stages.ts'
 import { createAccountPages } from './account-pages.ts'
 import { readByteRange } from './byte-range.ts'
-import { pageFiles } from './files.ts'
+import { readPageFiles } from './files.ts'
 import { createLoginPages } from './login-pages.ts'
 import { headerOf } from './navigation.ts'
 import { addressOf } from './page-requests.ts'
@@ -15,7 +15,10 @@ import { replyFile } from './reply-page.ts'
 export function createLoginPage(parts: PageParts): OwnResponses {
   const login = createLoginPages(parts)
   const account = createAccountPages(parts)
-  const files = new Map([...pageFiles, ...(parts.logo ? [['logo', parts.logo] as const] : [])])
+  const files = new Map([
+    ...readPageFiles(),
+    ...(parts.logo ? [['logo', parts.logo] as const] : []),
+  ])
 
   function file({ call }: Received, reply: Reply): void {
     const found = files.get(call.path.slice(parts.settings.path.length + 1))

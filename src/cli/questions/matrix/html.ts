@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { count, printable } from '../../format.ts'
-import { script, style } from './page.ts'
 import {
   accessWords,
   cellMeanings,
@@ -30,6 +30,8 @@ const marks: Readonly<Record<SheetCell, readonly [mark: string, name: string]>> 
  */
 export function formatHtml(sheet: Sheet): string {
   const { policy, roles, operations, notes } = sheet
+  const style = readFileSync(new URL('./page/style.css', import.meta.url), 'utf8')
+  const script = readFileSync(new URL('./page/script.js', import.meta.url), 'utf8')
   const allowed = `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; base-uri 'none'; form-action 'none'`
   return [
     '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n',

@@ -13,17 +13,9 @@ export const goAdmin: Template = {
   ignored: ['data/', 'secrets/'],
   files: (values) => [
     { name: 'postern.yaml', text: configuration(values) },
-    ...policyFiles({
-      rules: `# "postern policy import database policies --update" replaces these lines by those of go-admin.
-p, ${values.role}, /api/v1/sys-user, GET
-`,
-      tests: `- role: nobody
-  method: GET
-  path: /api/v1/sys-user
-  expect: deny
-  reason: A role without rules may do nothing.
-  withoutRules: true
-`,
+    ...policyFiles(values.role, {
+      rules: new URL('./files/go-admin.csv', import.meta.url),
+      tests: new URL('./files/go-admin_test.yaml', import.meta.url),
     }),
     jwtSecret(),
     {

@@ -130,8 +130,10 @@ test('a list is confirmed by every replica that Sentinel knows at the end', asyn
     opened: () => undefined,
     ask: async () => ({
       primary: { host: '127.0.0.1', port: primary.port },
-      ...{ epoch: 1, replicas: counts.shift(), isFailingOver: false, isAgreed: true },
+      ...{ epoch: 1, replicas: counts.shift(), isAgreed: true },
+      ...{ isFailingOver: false, isDoubtful: false },
     }),
+    leave: () => {},
   }
 
   const read = { list: 'list', marker: 'marker', waitMs: 2000 }

@@ -1,8 +1,9 @@
+import type { Socket } from 'node:net'
 import type { Cluster, Redis } from 'ioredis'
 import { Invalid } from '../../errors.ts'
 import { hasHashTag, parseRedisUrl, type RedisAddress } from './redis-address.ts'
 import { type ConnectorParts, connectorTo } from './redis-connector.ts'
-import { leaveDeposed } from './redis-deposed.ts'
+import { leave, leaveDeposed } from './redis-deposed.ts'
 import { loadDriver } from './redis-driver.ts'
 import { createSentinels, type SentinelConsensus } from './redis-sentinels.ts'
 
@@ -17,6 +18,8 @@ export interface RedisSettings {
 /** How much longer the transfer of a whole policy may take than a small command. */
 export const BULK_FACTOR = 10
 
+const DISCONNECT_MS = 50
+
 export interface RedisConnection {
   readonly driver: Redis | Cluster
   /** Only with Sentinel. */
@@ -28,6 +31,8 @@ interface SentinelView {
   readonly opened: () => SentinelConsensus | undefined
   /** What most of them say now. */
   readonly ask: () => Promise<SentinelConsensus>
+  /** Leaves a server that they have replaced. */
+  readonly leave: () => void
 }
 
 /**
@@ -78,22 +83,32 @@ function createLone(
 function createWatched(settings: RedisSettings, address: RedisAddress) {
   const sentinels = createSentinels(address, settings)
   let opened: SentinelConsensus | undefined
-  async function find() {
-    opened = await sentinels.ask()
-    return opened.primary
-  }
-  const driver = createDriver(settings, address, { find, primaryOnly: true })
-  leaveDeposed(driver, sentinels, () => opened)
+  let stream: Socket | undefined
+  const driver = createDriver(settings, address, {
+    async find() {
+      opened = await sentinels.ask()
+      return opened.primary
+    },
+    onStream(next) {
+      stream = next
+      if (opened !== undefined) leaveDeposed(next, opened, sentinels)
+    },
+    primaryOnly: true,
+  })
   return {
     driver,
-    sentinel: { opened: () => opened, ask: () => sentinels.ask({ majority: true }) },
+    sentinel: {
+      opened: () => opened,
+      ask: () => sentinels.ask({ majority: true }),
+      leave: () => leave(stream),
+    },
   }
 }
 
 function createDriver(
   settings: RedisSettings,
   address: RedisAddress,
-  parts: Pick<ConnectorParts, 'find' | 'primaryOnly'>,
+  parts: Pick<ConnectorParts, 'find' | 'onStream' | 'primaryOnly'>,
 ): Redis {
   const { Redis } = loadDriver()
   return new Redis({
@@ -116,6 +131,8 @@ function options(settings: RedisSettings, address: RedisAddress) {
     // The driver does not catch errors of its own resubscription; see redis-subscriber.ts.
     autoResubscribe: false,
     connectTimeout: settings.connectTimeoutMs,
+    // A server that hangs does not close its side.
+    disconnectTimeout: DISCONNECT_MS,
     // Detects a peer that vanished without closing the connection.
     socketTimeout: Math.max(settings.connectTimeoutMs, settings.commandTimeoutMs * BULK_FACTOR),
     maxLoadingRetryTime: 1000,

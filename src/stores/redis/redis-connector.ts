@@ -17,6 +17,8 @@ export interface ConnectorParts {
   readonly retryMs: (times: number) => number
   /** Whether only a primary will do. */
   readonly primaryOnly?: boolean
+  /** Called with every stream, before it is connected. */
+  readonly onStream?: (stream: Socket) => void
 }
 
 /** Some drivers' options, as far as a connector needs them. */
@@ -28,7 +30,8 @@ interface DriverOptions extends RedisHost {
  * How the driver opens a connection. Its own connectors leave out the server name (SNI) by which
  * services behind one address choose the certificate, and ask sentinels one after the other.
  */
-export function connectorTo({ tls, find, retryMs, primaryOnly = false }: ConnectorParts) {
+export function connectorTo(parts: ConnectorParts) {
+  const { tls, find, retryMs, primaryOnly = false, onStream } = parts
   const { AbstractConnector } = loadDriver()
   return class Connector extends AbstractConnector {
     readonly #own: RedisHost
@@ -49,6 +52,7 @@ export function connectorTo({ tls, find, retryMs, primaryOnly = false }: Connect
         this.firstError = error
       })
       this.stream = stream
+      onStream?.(stream)
       return stream
     }
 

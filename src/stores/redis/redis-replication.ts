@@ -1,6 +1,5 @@
 import { withTimeout } from '../with-timeout.ts'
 import type { RedisConnection } from './redis-connection.ts'
-import { reconnect } from './redis-deposed.ts'
 import { isSameHost, type SentinelConsensus } from './redis-sentinels.ts'
 
 /** A list in Redis, and why a failover could still lose part of it, if so. */
@@ -46,7 +45,7 @@ export async function readReplicated(
   // The server may have been deposed meanwhile: what it confirms then counts for nothing.
   const now = await sentinel?.ask()
   if (opened !== undefined && now !== undefined && !isSameHost(opened.primary, now.primary)) {
-    reconnect(driver)
+    sentinel?.leave()
     throw new Error('Sentinel has promoted another server')
   }
   // The first answer may lack a count, or a replica that Sentinel has found meanwhile.

@@ -17,6 +17,8 @@ export interface SentinelAnswer {
   readonly replicas: number | undefined
   /** It calls the primary down, or is promoting a replica. */
   readonly isFailingOver: boolean
+  /** The same, or it alone cannot reach the primary. */
+  readonly isDoubtful: boolean
 }
 
 /** What the sentinels say together: the newest answer, and how many share it. */
@@ -26,8 +28,18 @@ export interface SentinelConsensus extends SentinelAnswer {
 }
 
 /** A connection to one sentinel. */
-export interface SentinelLink {
+interface SentinelLink {
   readonly ask: () => Promise<SentinelAnswer>
+  readonly close: () => void
+}
+
+/** Connections to sentinels that stay open. */
+interface SentinelLinks {
+  /** Asks one of them: another one after a failure. */
+  readonly askOne: () => Promise<SentinelAnswer>
+  /** Asks all at once, and waits for little more than the first answer. */
+  readonly askAll: () => Promise<SentinelConsensus>
+  /** Closes those that are open. The next question opens new ones. */
   readonly close: () => void
 }
 
@@ -37,8 +49,8 @@ export interface Sentinels {
    * or for those of the majority.
    */
   readonly ask: (options?: { readonly majority?: boolean }) => Promise<SentinelConsensus>
-  /** Opens a connection to one of them, to the next one at each call. */
-  readonly link: () => SentinelLink
+  /** Links that open when they are used. Each call begins with the next sentinel. */
+  readonly link: () => SentinelLinks
 }
 
 /** How long the other sentinels may take once the first has answered. */
@@ -103,21 +115,56 @@ export function createSentinels(
     }
   }
 
-  return {
-    async ask({ majority = false } = {}) {
-      const answers: SentinelAnswer[] = []
-      const { promise: most, resolve } = Promise.withResolvers<void>()
-      const queries = hosts.map(async (sentinel) => {
-        answers.push(await askOnce(sentinel))
-        if (2 * answers.length > hosts.length) resolve()
-      })
-      await Promise.any(queries)
-      const enough = Promise.all([pause(othersMs), majority ? most : undefined])
-      await Promise.race([Promise.allSettled(queries), enough])
-      return consensusOf(answers, hosts.length)
-    },
-    link: () => linkTo(hosts[turn++ % hosts.length] ?? { host: '', port: 0 }),
+  async function consult(
+    askEach: (sentinel: RedisHost) => Promise<SentinelAnswer>,
+    majority = false,
+  ): Promise<SentinelConsensus> {
+    const answers: SentinelAnswer[] = []
+    const { promise: most, resolve } = Promise.withResolvers<void>()
+    const queries = hosts.map(async (sentinel) => {
+      answers.push(await askEach(sentinel))
+      if (2 * answers.length > hosts.length) resolve()
+    })
+    await Promise.any(queries)
+    const enough = Promise.all([pause(othersMs), majority ? most : undefined])
+    await Promise.race([Promise.allSettled(queries), enough])
+    return consensusOf(answers, hosts.length)
   }
+
+  function link(): SentinelLinks {
+    const links = new Map<RedisHost, SentinelLink>()
+    let own = turn++
+
+    async function askKept(sentinel: RedisHost): Promise<SentinelAnswer> {
+      const kept = links.get(sentinel) ?? linkTo(sentinel)
+      links.set(sentinel, kept)
+      try {
+        return await kept.ask()
+      } catch (error) {
+        kept.close()
+        if (links.get(sentinel) === kept) links.delete(sentinel)
+        throw error
+      }
+    }
+
+    return {
+      async askOne() {
+        try {
+          return await askKept(hosts[own % hosts.length] ?? { host: '', port: 0 })
+        } catch (error) {
+          own++
+          throw error
+        }
+      },
+      askAll: () => consult(askKept),
+      close() {
+        for (const each of links.values()) each.close()
+        links.clear()
+      },
+    }
+  }
+
+  return { ask: ({ majority } = {}) => consult(askOnce, majority), link }
 }
 
 export function isSameHost(one: RedisHost, other: RedisHost): boolean {
@@ -132,6 +179,7 @@ function consensusOf(answers: readonly SentinelAnswer[], sentinels: number): Sen
     ...newest,
     replicas: counts.length === 0 ? undefined : Math.max(...counts),
     isFailingOver: answers.some(({ isFailingOver }) => isFailingOver),
+    isDoubtful: answers.some(({ isDoubtful }) => isDoubtful),
     isAgreed: 2 * agreeing.length > sentinels,
   }
 }
@@ -144,16 +192,16 @@ function fieldsOf(list: unknown): ReadonlyMap<string, string> | undefined {
   return fields
 }
 
-function stateIn(
-  fields: ReadonlyMap<string, string> | undefined,
-): Pick<SentinelAnswer, 'epoch' | 'replicas' | 'isFailingOver'> {
+function stateIn(fields: ReadonlyMap<string, string> | undefined): Omit<SentinelAnswer, 'primary'> {
   const numberIn = (name: string) => {
     const number = Number(fields?.get(name))
     return Number.isSafeInteger(number) ? number : undefined
   }
+  const flags = fields?.get('flags') ?? ''
   return {
     epoch: numberIn('config-epoch') ?? 0,
     replicas: numberIn('num-slaves'),
-    isFailingOver: /o_down|failover_in_progress/.test(fields?.get('flags') ?? ''),
+    isFailingOver: /o_down|failover_in_progress/.test(flags),
+    isDoubtful: /_down|failover_in_progress/.test(flags),
   }
 }

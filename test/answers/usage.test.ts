@@ -311,6 +311,7 @@ describe('denials', () => {
     'p, boss, /orders/:order, PUT',
     'p, clerk, /all/*, GET',
     'p, clerk, /orders/:order/void, POST, deny',
+    'p, boss, /orders/:order/*, PUT',
   ])
   const set = parsePolicySet(files)
   const endpoints = {
@@ -353,21 +354,27 @@ describe('denials', () => {
     }
   })
 
-  test('count as one where one pattern of the policy covers them', () => {
-    const denials = denialsOf(
-      [refused('clerk', 'PUT', '/orders/alpha', 2), refused('clerk', 'PUT', '/orders/beta', 3)],
-      asked,
+  test('show the path that was refused, and not the pattern of a rule that covers more', () => {
+    const lines = [
+      ...['p, clerk, /orders/:order, GET', 'p, boss, /orders/:order, PUT'],
+      ...['p, clerk, /orders/secret, GET, deny', 'p, boss, /orders/secret/:part, GET'],
+    ]
+    const shown = denialsOf(
+      [
+        refused('clerk', 'GET', '/orders/secret', 4),
+        refused('clerk', 'PUT', '/orders/secret', 3),
+        refused('clerk', 'PUT', '/orders/:id', 2),
+        refused('clerk', 'GET', '/orders/secret/:id', 1),
+      ],
+      { ...asked, policies: compile(parsePolicySet(policy(lines))) },
     )
 
-    expect(denials).toMatchObject([{ path: '/orders/:order', count: 5 }])
-  })
-
-  test('suggest the pattern that matches the fewest other calls', () => {
-    const lines = ['p, boss, /orders/:order, GET', 'p, boss, /orders/export, GET']
-    const narrow = { ...asked, policies: compile(parsePolicySet(policy(lines))) }
-
-    const [denial] = denialsOf([refused('clerk', 'GET', '/orders/export')], narrow)
-    expect(denial?.line).toBe('p, clerk, /orders/export, GET')
+    expect(shown.map(({ path, line }) => [path, line])).toEqual([
+      ['/orders/secret', undefined],
+      ['/orders/secret', 'p, clerk, /orders/secret, PUT'],
+      ['/orders/:id', 'p, clerk, /orders/:order, PUT'],
+      ['/orders/secret/:id', 'p, clerk, /orders/secret/:part, GET'],
+    ])
   })
 
   test.each([
@@ -378,6 +385,7 @@ describe('denials', () => {
     ['a role that no rule can name', refused('a\u0007b', 'GET', '/orders/:id')],
     ['a path that no pattern can name', refused('clerk', 'GET', '/orders/x/a(b')],
     ['a client that called a star', refused('clerk', 'PUT', '/orders/x/*')],
+    ['a client that called a star below an order', refused('clerk', 'PUT', '/orders/:id/*')],
     ['a client that called a parameter', refused('clerk', 'PUT', '/orders/x/:all')],
     ['a path without any name', refused('clerk', 'PUT', '/:id/:id')],
   ])('suggest no line for %s', (_, call) => {

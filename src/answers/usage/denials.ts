@@ -19,27 +19,18 @@ export interface Denial extends RefusedCall, Counted {
 }
 
 /**
- * The most frequent refusals, with near misses and the line that would allow each. Paths that one pattern
- * of the policy covers count as one.
+ * The most frequent refusals, with near misses and the line that would allow each. A path is shown as it
+ * was counted: the pattern of another rule covers calls that nobody refused.
  */
 export function denialsOf(
   refusals: readonly (RefusedCall & Counted)[],
   asked: Asked,
 ): readonly Denial[] {
-  const byCount = refusals.toSorted(order)
-  const grouped = new Map<string, Denial>()
-  for (const [at, refused] of byCount.entries()) {
-    const denial = at < mostExplained ? explained(refused, asked) : { ...refused, nearMisses: [] }
-    const { roleKey, domain, method, path, route } = denial
-    const key = JSON.stringify([roleKey, domain, method, path, route])
-    const known = grouped.get(key)
-    if (known === undefined) grouped.set(key, denial)
-    else {
-      const count = known.count + denial.count
-      grouped.set(key, { ...known, count, last: Math.max(known.last, denial.last) })
-    }
-  }
-  return [...grouped.values()].toSorted(order)
+  return refusals
+    .toSorted(order)
+    .map((refused, at) =>
+      at < mostExplained ? explained(refused, asked) : { ...refused, nearMisses: [] },
+    )
 }
 
 /** More than a person reads. Near misses of a large policy take milliseconds each. */
@@ -65,7 +56,7 @@ function explained(refused: RefusedCall & Counted, asked: Asked): Denial {
   const isNamed = pattern !== path || canBePattern(path)
   const line =
     isMissing && isNamed ? allowingLine({ ...refused, path: pattern }, policies.set) : undefined
-  return { ...refused, path: pattern, verdict, nearMisses, ...(line !== undefined && { line }) }
+  return { ...refused, verdict, nearMisses, ...(line !== undefined && { line }) }
 }
 
 /**
@@ -78,16 +69,19 @@ function canBePattern(path: string): boolean {
 }
 
 /**
- * That of a near miss about the same kind of path, so that the line looks like its neighbours; the one
- * with the fewest parameters, which grants least.
+ * The path with the names that a near miss has for its identifiers, so that the line looks like its
+ * neighbours. A name in the path stays: a parameter in its place would grant far more than the call.
  */
 function patternFor(path: string, nearMisses: readonly NearMiss[]): string {
-  const depth = path.split('/').length
-  const alike = nearMisses
-    .map(({ rule }) => rule.path)
-    .filter((pattern) => !pattern.includes('*') && pattern.split('/').length === depth)
-    .toSorted((a, b) => a.split('/:').length - b.split('/:').length)
-  return alike[0] ?? path
+  const named = path.split('/')
+  const isAlike = (pattern: string) => {
+    const segments = pattern.split('/')
+    const isSame = (segment: string, at: number) =>
+      segment.startsWith(':') ? named[at] === ':id' : segment === named[at]
+    const isPlain = !pattern.includes('*') && segments.length === named.length
+    return isPlain && segments.every(isSame)
+  }
+  return nearMisses.map(({ rule }) => rule.path).find(isAlike) ?? path
 }
 
 /** A line for a role, a path and a method, unless the model or the texts make it invalid. */

@@ -18,6 +18,8 @@ export interface Identity {
   readonly email?: string | undefined
   /** The role that the groups of this person map to. Absent: the account keeps its own. */
   readonly roleKey?: string | undefined
+  /** Why the groups map to no role: this person has none here any more. */
+  readonly roleProblem?: string | undefined
 }
 
 /** What a login of another system's user may change here. */
@@ -36,7 +38,8 @@ export interface LinkRules {
 export interface LinkedAccounts {
   /**
    * The account of this person, after the changes that the rules allow. Throws the Refusal `no-account`,
-   * `account-disabled` or `no-role`, and a Fault when it cannot decide.
+   * `account-disabled` or `no-role`, and a Fault when it cannot decide. `no-role` revokes the tokens that
+   * this person has from before.
    */
   signIn(identity: Identity, rules: LinkRules): Promise<Verified>
   /** Whether the account that this name selects has a password here and no link to `issuer`. */

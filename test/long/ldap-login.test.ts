@@ -1,7 +1,20 @@
-import { describe, expect, test } from 'vitest'
+import { Attribute, Change, Client } from 'ldapts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createCertificates } from '../support/certificates.ts'
 import { type FakeEntry, startFakeDirectory } from '../support/fake-directory.ts'
 import { dev, goodLogin, postLogin } from '../support/log-in.ts'
 import { freePort } from '../support/redis-server.ts'
+import {
+  groupLdif,
+  managerDn,
+  managerPassword,
+  personLdif,
+  serviceDn,
+  servicePassword,
+  slapdMissing,
+  startSlapd,
+  suffix,
+} from '../support/slapd.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
 
 const base = 'dc=example'
@@ -92,9 +105,16 @@ describe('a login with a directory', () => {
       code: 401,
     })
 
+    const second = (await logIn(postern, 'anna', 'anna-secret')).json() as { token: string }
     people.set('anna', { password: 'anna-secret', groups: [] })
+    // Whoever does not know the password must not be able to end sessions.
+    expect(await outcome(logIn(postern, 'anna', 'wrong'))).toBe(400)
+    const held = { token: second.token }
+    expect((await postern.call('GET /api/v1/public/a', held)).json()).toEqual({ ok: true })
     expect(await outcome(logIn(postern, 'anna', 'anna-secret'))).toBe(403)
+    expect((await postern.call('GET /api/v1/public/a', held)).json()).toMatchObject({ code: 401 })
     expect(postern.logText()).toContain('no entry of login.ldap.roles names a group of')
+    expect(postern.logText()).toContain('revoked the tokens of account')
     expect(postern.logText()).not.toMatch(/-secret/)
   })
 
@@ -162,6 +182,45 @@ describe('a login with a directory', () => {
 
     expect(await outcome(postLogin(postern, goodLogin(postern)))).toBe(400)
     expect(await outcome(logIn(postern, 'anna', 'anna-secret'))).toBe('anna editor')
+  })
+})
+
+describe.skipIf(slapdMissing !== undefined)('a login with OpenLDAP', () => {
+  test('without a mapped group any more is refused, and revokes the tokens from before', async () => {
+    const certificates = await createCertificates()
+    onTestFinished(certificates.remove)
+    const [ada, group] = [`uid=ada,ou=people,${suffix}`, `cn=editors,ou=groups,${suffix}`]
+    const slapd = await startSlapd({
+      certificates,
+      ldif: [
+        personLdif('ada', 'ada-secret'),
+        groupLdif('editors', [ada, `uid=other,ou=people,${suffix}`]),
+      ].join('\n'),
+    })
+    onTestFinished(slapd.stop)
+    const manager = new Client({ url: slapd.ldap })
+    await manager.bind(managerDn, managerPassword)
+    onTestFinished(() => manager.unbind())
+    const member = new Attribute({ type: 'member', values: [ada] })
+    const postern = await start(slapd.ldap, {
+      ...{ bindDn: serviceDn, bindPassword: servicePassword },
+      search: { base: suffix, filter: '(uid={username})' },
+      groups: { base: `ou=groups,${suffix}`, filter: '(member={dn})' },
+    })
+    const isIn = async (token: string) =>
+      (await postern.call('GET /api/v1/public/a', { token })).body === '{"ok":true}'
+    const first = (await logIn(postern, 'ada', 'ada-secret')).json() as { token: string }
+    expect(await isIn(first.token)).toBe(true)
+
+    await manager.modify(group, new Change({ operation: 'delete', modification: member }))
+    expect(await isIn(first.token)).toBe(true)
+    expect(await outcome(logIn(postern, 'ada', 'ada-secret'))).toBe(403)
+    expect(await isIn(first.token)).toBe(false)
+
+    await manager.modify(group, new Change({ operation: 'add', modification: member }))
+    const again = (await logIn(postern, 'ada', 'ada-secret')).json() as { token: string }
+    expect(await isIn(again.token)).toBe(true)
+    expect(await isIn(first.token)).toBe(false)
   })
 })
 

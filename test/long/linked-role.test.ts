@@ -47,8 +47,9 @@ describe.each(testDatabases())('a login that changes the role, in $name', ({ sta
           revokeTokensOf: (userId) =>
             feed.revokeUser(userRevocation(userId, { longestLifetimeSeconds: 3600 }, now())),
         })
-        const logIn = async (roleKey: string) => {
-          const { caller, readAt } = await signIn({ ...ann, roleKey }, rules)
+        const logIn = async (roleKey: string | undefined) => {
+          const role = roleKey === undefined ? { roleProblem: 'no group' } : { roleKey }
+          const { caller, readAt } = await signIn({ ...ann, ...role }, rules)
           return (await tokens.issue(caller, readAt)).token
         }
         const isAccepted = (token: string) =>
@@ -77,6 +78,14 @@ describe.each(testDatabases())('a login that changes the role, in $name', ({ sta
       for (const { isAccepted } of [here, there]) {
         await until(async () => !(await isAccepted(changed)))
         expect(await isAccepted(back)).toBe(true)
+      }
+      // Without a role, or with one that does not exist, there is no new token, and no old one either.
+      for (const [at, lost] of [undefined, 'no-such-role'].entries()) {
+        const held = await here.logIn(at === 0 ? 'viewer' : 'editor')
+        await expect(here.logIn(lost)).rejects.toMatchObject({ kind: 'no-role' })
+        for (const { isAccepted } of [here, there]) {
+          await until(async () => !(await isAccepted(held)))
+        }
       }
     },
   )

@@ -114,7 +114,7 @@ describe('a login with a certified provider', () => {
       { value: 'chiefs', role: 'admin' },
       { value: 'staff', role: 'editor' },
     ]
-    const { provider, first, browser } = await startBoth({ settings: { roles } })
+    const { provider, first, second, browser } = await startBoth({ settings: { roles } })
     const logIn = async () => {
       const back = await provider.visit(await browser.begin(first, 'corp'))
       return browser.callback(first, 'corp', answerOf(back))
@@ -128,8 +128,13 @@ describe('a login with a certified provider', () => {
     expect((await browser.send(first, 'DELETE /api/v1/anything')).json()).toMatchObject({
       code: 401,
     })
+    const profile = () => browser.send(second, 'GET /api/v1/user/profile')
+    expect((await profile()).json()).toMatchObject({ code: 200 })
     provider.groups = ['unknown']
     expect((await logIn()).json()).toMatchObject({ code: 403 })
+    // The tokens from before have the role that was lost, on every gateway.
+    await until(async () => (await profile()).body.includes('"code":401'))
+    expect(first.logText()).toContain('revoked the tokens of account')
   })
 
   test('survives a new signing key of the provider at once', async () => {

@@ -38,6 +38,10 @@ export const suffix = 'dc=example,dc=com'
 export const serviceDn = `cn=reader,${suffix}`
 export const servicePassword = 'reader-secret'
 
+/** May change every entry. */
+export const managerDn = `cn=manager,${suffix}`
+export const managerPassword = 'manager-secret'
+
 interface SlapdOptions {
   /** Further entries, as LDIF. */
   readonly ldif: string
@@ -111,6 +115,8 @@ function configuration(directory: string, { certificates, settings = [] }: Slapd
     ...settings,
     'database mdb',
     `suffix "${suffix}"`,
+    `rootdn "${managerDn}"`,
+    `rootpw ${managerPassword}`,
     `directory ${directory}/data`,
     'maxsize 16777216',
     'overlay memberof',

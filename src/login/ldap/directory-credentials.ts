@@ -1,5 +1,4 @@
-import { Refusal } from '../../errors.ts'
-import type { LinkedAccounts, LinkRules } from '../linked-account.ts'
+import type { Identity, LinkedAccounts, LinkRules } from '../linked-account.ts'
 import type { Verified } from '../login-method.ts'
 import type { PasswordHash } from '../password-hash.ts'
 import type { NameAndPassword, VerifyPassword } from '../password-method.ts'
@@ -40,17 +39,17 @@ export function createDirectoryCredentials(parts: DirectoryCredentialsParts) {
     if (person === undefined) return undefined
     const { groups: _, ...identity } = person
     return linkedAccounts.signIn(
-      { ...identity, provider: name, roleKey: roleOf(person) },
+      { ...identity, provider: name, ...roleOf(person) },
       { ...parts.rules, syncRole: roles !== undefined },
     )
   }
 
-  function roleOf({ username, groups }: Person): string | undefined {
-    if (roles === undefined) return undefined
-    const role = roleOfGroups(roles, groups)
-    if (role !== undefined) return role
+  function roleOf({ username, groups }: Person): Pick<Identity, 'roleKey' | 'roleProblem'> {
+    if (roles === undefined) return {}
+    const roleKey = roleOfGroups(roles, groups)
+    if (roleKey !== undefined) return { roleKey }
     const named = JSON.stringify(groups.slice(0, 20))
-    const reason = `no entry of login.ldap.roles names a group of ${JSON.stringify(username)}; it has ${groups.length}: ${named}`
-    throw new Refusal('no-role', { reason: reason.slice(0, 1000) })
+    const problem = `no entry of login.ldap.roles names a group of ${JSON.stringify(username)}; it has ${groups.length}: ${named}`
+    return { roleProblem: problem.slice(0, 1000) }
   }
 }

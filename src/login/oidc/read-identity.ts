@@ -29,7 +29,7 @@ export function readIdentity(claims: Claims, settings: ProviderSettings): Identi
     hasUnverifiedName: emailNames.has(names.username) && !isVerified(claims['email_verified']),
     displayName: textAt(claims, names.displayName),
     email: textAt(claims, names.email),
-    roleKey: roles && mappedRole(claims, names.groups, roles),
+    ...(roles && mappedRole(claims, names.groups, roles)),
   }
 }
 
@@ -37,16 +37,16 @@ function mappedRole(
   claims: Claims,
   name: string,
   roles: NonNullable<ProviderSettings['roles']>,
-): string {
+): Pick<Identity, 'roleKey' | 'roleProblem'> {
   const claim = claimAt(claims, name)
   const held: ReadonlySet<unknown> = new Set(
     Array.isArray(claim) ? claim.slice(0, mostGroups) : [claim],
   )
   const found = roles.find(({ value }) => held.has(value))
-  if (found !== undefined) return found.role
+  if (found !== undefined) return { roleKey: found.role }
   const what =
     claim === undefined ? `the ID token has no claim ${name}` : `no value of claim ${name}`
-  throw new Refusal('no-role', { reason: `${what} that roles could map` })
+  return { roleProblem: `${what} that roles could map` }
 }
 
 /**

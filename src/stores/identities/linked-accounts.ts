@@ -40,6 +40,9 @@ export function createLinkedAccounts(
   async function signIn(identity: Identity, rules: LinkRules): Promise<Verified> {
     const problem = identityProblem(identity)
     if (problem !== undefined) throw new Refusal('no-account', { reason: problem })
+    if (identity.roleProblem !== undefined) {
+      throw await refusalOf(identity, refused('no-role', identity.roleProblem))
+    }
 
     const readAt = now()
     const found = await read(identity)
@@ -51,11 +54,23 @@ export function createLinkedAccounts(
     const change = await bounded(() =>
       underAccountsLock(database, (inside, shape) => settle(inside, shape, identity, rules)),
     )
-    if ('refused' in change) throw new Refusal(change.refused, { reason: change.reason })
+    if ('refused' in change) throw await refusalOf(identity, change)
     if (change.revoke !== undefined) await revokeTokensOf(change.revoke)
     // Read after the revocation, so that this login's token is not among the revoked ones.
     const readAgainAt = now()
     return { caller: admitted(await read(identity), identity), readAt: readAgainAt }
+  }
+
+  /** Tokens from before carry the role that this person has lost: they must not outlive the refusal. */
+  async function refusalOf(identity: Identity, { refused, reason }: Refused): Promise<Refusal> {
+    const found =
+      refused === 'no-role'
+        ? await bounded(async () => findLinked(db, await shapes(), identity))
+        : undefined
+    if (found === undefined || found.service) return new Refusal(refused, { reason })
+    await revokeTokensOf(found.caller.userId)
+    const whose = JSON.stringify(found.caller.username)
+    return new Refusal(refused, { reason: `${reason}; revoked the tokens of account ${whose}` })
   }
 
   async function read(identity: Identity): Promise<FoundAccount | undefined> {

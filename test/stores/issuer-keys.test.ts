@@ -51,8 +51,8 @@ describe('fetching the keys of an issuer', () => {
   })
 
   test.each([
-    [{ issuer: 'https://other.example' }, /names another issuer/],
-    [{ issuer: undefined }, /names another issuer/],
+    [{ issuer: 'https://other.example' }, /names issuer https:..other.example: use it/],
+    [{ issuer: undefined }, /names no issuer/],
     [{ jwks_uri: undefined }, /has no jwks_uri/],
     [{ jwks_uri: 'http://sso.example.com/keys' }, /must use https/],
     [{ jwks_uri: 'file:///etc/passwd' }, /must use https/],

@@ -43,7 +43,7 @@ async function keyUrl({ issuer, jwksUri }: KeySource, options: GetOptions): Prom
   const address = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
   const document = readDocument(await getBytes(address, options))
   // Discovery 4.3: else any server could speak for the issuer.
-  if (document['issuer'] !== issuer) throw new Error('the discovery document names another issuer')
+  if (document['issuer'] !== issuer) throw otherIssuer(document['issuer'])
   const found = document['jwks_uri']
   if (typeof found !== 'string') throw new Error('the discovery document has no jwks_uri')
   const problem = keyUrlProblem(found)
@@ -53,6 +53,12 @@ async function keyUrl({ issuer, jwksUri }: KeySource, options: GetOptions): Prom
     throw new Error('jwks_uri of the discovery document must use https://')
   }
   return url
+}
+
+/** Most often a slash, http or another host name: operators need to see the right one. */
+export function otherIssuer(named: unknown): Error {
+  if (typeof named !== 'string') return new Error('the discovery document names no issuer')
+  return new Error(`the discovery document names issuer ${named.slice(0, 512)}: use it as issuer`)
 }
 
 function readDocument(bytes: Buffer): Readonly<Record<string, unknown>> {

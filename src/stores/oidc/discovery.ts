@@ -3,7 +3,7 @@ import { Fault } from '../../errors.ts'
 import { keyUrlProblem } from '../../key-url.ts'
 import type { IssuerAlgorithm } from '../../token/issuers/issuer.ts'
 import { type IssuerKeySet, parseIssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
-import { readBearer } from '../issuers/fetch-keys.ts'
+import { otherIssuer, readBearer } from '../issuers/fetch-keys.ts'
 import { type GetOptions, getBytes } from '../issuers/get-bytes.ts'
 import { readClientContext } from '../keys/pem-files.ts'
 import { createProviderFetch } from './provider-fetch.ts'
@@ -43,14 +43,18 @@ export async function discover(
   const oidc = await library()
   const secureContext = caFile === undefined ? undefined : await readClientContext({ caFile })
   const fetch = createProviderFetch({ secureContext, timeoutMs })
-  const found = await oidc.discovery(new URL(issuer), clientId, undefined, oidc.None(), {
-    [oidc.customFetch]: (url, options) => {
-      const signals = options.signal === undefined ? [signal] : [signal, options.signal]
-      return fetch(url, { ...options, signal: AbortSignal.any(signals) })
-    },
-    timeout: timeoutMs / 1000,
-    ...(isPlain(issuer) && { execute: [oidc.allowInsecureRequests] }),
-  })
+  const found = await oidc
+    .discovery(new URL(issuer), clientId, undefined, oidc.None(), {
+      [oidc.customFetch]: (url, options) => {
+        const signals = options.signal === undefined ? [signal] : [signal, options.signal]
+        return fetch(url, { ...options, signal: AbortSignal.any(signals) })
+      },
+      timeout: timeoutMs / 1000,
+      ...(isPlain(issuer) && { execute: [oidc.allowInsecureRequests] }),
+    })
+    .catch((error: unknown) => {
+      throw withCause(error)
+    })
   const { supportsPKCE: _, ...metadata } = found.serverMetadata()
   checkMetadata(metadata, client)
   const bytes = await getBytes(new URL(metadata.jwks_uri ?? ''), {
@@ -60,11 +64,17 @@ export async function discover(
   return { metadata, keys, jwks: JSON.parse(bytes.toString()), fetch }
 }
 
+/** Errors of openid-client say "something went wrong"; the reason is their cause. */
+function withCause(error: unknown): unknown {
+  const { cause } = (error ?? {}) as { cause?: unknown }
+  if (cause instanceof Error) return cause
+  const { attribute, body } = (cause ?? {}) as { attribute?: string; body?: { issuer?: unknown } }
+  return attribute === 'issuer' ? otherIssuer(body?.issuer) : error
+}
+
 function checkMetadata(metadata: ServerMetadata, { issuer, idTokenAlgorithm }: ProviderClient) {
   // Discovery 4.3. openid-client accepts another trailing slash, but links name the issuer exactly.
-  if (metadata.issuer !== issuer) {
-    throw new Error(`the discovery document names issuer ${metadata.issuer}: use it as issuer`)
-  }
+  if (metadata.issuer !== issuer) throw otherIssuer(metadata.issuer)
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
     const url = metadata[name]
     if (typeof url !== 'string') throw new Error(`the discovery document has no ${name}`)

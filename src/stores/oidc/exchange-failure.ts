@@ -23,8 +23,9 @@ export function exchangeFailure(provider: string, error: unknown): Refusal | Fau
   }
   if (typeof answered === 'string') {
     const shown = /^[a-z_]{1,64}$/.test(answered) ? answered : 'an unknown error'
-    const hint =
-      shown === 'invalid_client' ? ': check clientId, the client secret and clientAuth' : ''
+    // Keycloak answers `unauthorized_client` to a wrong secret.
+    const isClient = shown === 'invalid_client' || shown === 'unauthorized_client'
+    const hint = isClient ? ': check clientId, the client secret and clientAuth' : ''
     return new Fault('identity-provider', {
       reason: `provider ${provider} answered ${shown}${hint}`,
     })

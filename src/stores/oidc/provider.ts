@@ -56,7 +56,7 @@ export function openProvider(options: ProviderOptions, log: FeedLog): OpenProvid
   const schedule = createKeySchedule<Discovered>({
     ...{ refreshSeconds, cooldownSeconds, waitMs: timeoutMs },
     maxKeyAgeSeconds: Math.max(maxAgeSeconds, 2 * refreshSeconds),
-    fetch: (signal) => discover(options, signal).catch(withCause),
+    fetch: (signal) => discover(options, signal),
     onFetched({ keys }) {
       status.loaded()
       const recovered = status.succeeded()
@@ -129,10 +129,4 @@ export function openProvider(options: ProviderOptions, log: FeedLog): OpenProvid
     },
     close: schedule.close,
   }
-}
-
-/** The errors of openid-client say "something went wrong"; the reason is their cause. */
-function withCause(error: unknown): never {
-  const { cause } = (error ?? {}) as { cause?: unknown }
-  throw cause instanceof Error ? cause : error
 }

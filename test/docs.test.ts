@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -82,13 +81,6 @@ describe('the Markdown pages', () => {
 
 describe('the references', () => {
   const text = (page: string) => readFileSync(join('docs', page), 'utf8')
-
-  test.each([
-    ['settings.md', 'scripts/settings-doc.mjs'],
-    ['http-api.md', 'scripts/http-api-doc.mjs'],
-  ])('%s is what node %s prints', (page, script) => {
-    expect(execFileSync(process.execPath, [script], { encoding: 'utf8' })).toBe(text(page))
-  })
 
   test('list every outcome of a request', () => {
     const page = text('outcomes.md')

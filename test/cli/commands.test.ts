@@ -6,9 +6,7 @@ import { promisify } from 'node:util'
 import { Script } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import type { CommandSpec } from '../../src/cli/command.ts'
-import { commandsDocument } from '../../src/cli/commands/document.ts'
-import { commandSet, commands, groups } from '../../src/cli/commands/table.ts'
-import { manPage } from '../../src/cli/manual/man-page.ts'
+import { commands, groups } from '../../src/cli/commands/table.ts'
 import { parseArguments } from '../../src/cli/parse-arguments.ts'
 import { oldestNode, version } from '../../src/version.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -354,17 +352,5 @@ describe('the start of the program', () => {
     expect(help.stdout).toMatch(/^Usage: postern policy push /)
     expect(wrong).toMatchObject({ code: 2, stdout: '' })
     expect(wrong.stderr).toContain('did you mean policy push?')
-  })
-})
-
-describe('docs/commands.md', () => {
-  test('is what node scripts/commands-doc.mjs prints', async () => {
-    expect(readFileSync('docs/commands.md', 'utf8')).toBe(await commandsDocument())
-  })
-})
-
-describe('man/postern.1', () => {
-  test('is what node scripts/man-page.mjs prints', async () => {
-    expect(readFileSync('man/postern.1', 'utf8')).toBe(manPage(await commandSet()))
   })
 })

@@ -1,19 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 
 describe('the README of the chart', () => {
   const page = readFileSync('helm/postern/README.md', 'utf8')
-
-  test('is in step with the values', () => {
-    const made = execFileSync(process.execPath, ['scripts/helm-readme.mjs', '--print'], {
-      encoding: 'utf8',
-    })
-
-    // If not: node scripts/helm-readme.mjs
-    expect(page).toBe(made)
-  })
 
   test('describes every value', () => {
     const rows = [...page.matchAll(/^\| `(?<name>[^`]+)` \| .*? \| (?<text>.*)\|$/gm)]

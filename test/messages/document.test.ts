@@ -12,7 +12,7 @@ const rows = tables
   .map((line) => line.slice(2, -2).split(' | '))
 const rowOf = (kind: string) => rows.find(([name]) => name === `\`${kind}\``)?.slice(1)
 
-test('docs/refusals.md has every message as it is sent: run node scripts/refusals-doc.mjs', () => {
+test('docs/refusals.md has every message as it is sent', () => {
   const envelopes = refusalEnvelopes({ status: 'envelope', notPermittedCode: 401 })
   const reals = refusalEnvelopes({ status: 'real', notPermittedCode: 401 })
 

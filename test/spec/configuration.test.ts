@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -132,12 +132,6 @@ describe('a configuration', () => {
     expect(patterns.length).toBeGreaterThan(10)
     // Other escapes of ECMAScript, look-around, back references.
     expect(patterns.filter((each) => /\\[uck1-9]|\(\?[=!<]/.test(each))).toEqual([])
-  })
-
-  test('has a schema file that is what the schema yields', () => {
-    const file = readFileSync(new URL('../../config/schema.json', import.meta.url), 'utf8')
-
-    expect(file).toBe(configJsonSchema())
   })
 
   describe('describes each setting', () => {

@@ -17,7 +17,7 @@ Every command prints its own section of this page with \`--help\`, \`-h\` or \`p
 Results go to stdout, messages to stderr. With \`--output json\`, a command that fails prints a document
 with \`ok: false\` and \`errors\`.
 
-This page is generated: \`node scripts/commands-doc.mjs > docs/commands.md\`.
+This page is generated: \`npm run generate\`.
 `
 
 function block(text: string): string {

@@ -8,7 +8,7 @@ import { bold, literal, text } from './roff.ts'
 export function manPage({ commands, groups, common }: CommandSet): string {
   const specs = [...commands, ...groups.flatMap((group) => group.commands)]
   return [
-    '.\\" Generated: node scripts/man-page.mjs > man/postern.1',
+    '.\\" Generated: npm run generate',
     `.TH POSTERN 1 "" "Postern ${version}" "Postern manual"`,
     // Without hyphenation and stretched lines: most words are names to type.
     '.nh',

@@ -1,17 +1,14 @@
-// Writes the tables of docs/refusals.md from the program itself:
-//   node scripts/refusals-doc.mjs
-import { readFileSync, writeFileSync } from 'node:fs'
-import { faultEnvelopes, refusalEnvelopes } from '../src/http/envelope.ts'
-import { codeOf, faultStatuses, refusalStatuses } from '../src/http/grpc/status.ts'
-import { catalogs } from '../src/messages/catalogs.ts'
+// The tables of docs/refusals.md come from the program itself.
+import { faultEnvelopes, refusalEnvelopes } from '../../src/http/envelope.ts'
+import { codeOf, faultStatuses, refusalStatuses } from '../../src/http/grpc/status.ts'
+import { catalogs } from '../../src/messages/catalogs.ts'
 
-const file = 'docs/refusals.md'
 const notPermittedCode = 401
 const envelopes = refusalEnvelopes({ status: 'envelope', notPermittedCode })
 const reals = refusalEnvelopes({ status: 'real', notPermittedCode })
 
 const texts = (kind) => `${catalogs.en[kind]} | ${catalogs.zh[kind]}`
-const refusals = Object.keys(envelopes).map((kind) => {
+const refusalRows = Object.keys(envelopes).map((kind) => {
   const { status, code } = envelopes[kind]
   return `| \`${kind}\` | ${code} | ${status} | ${reals[kind].status} | ${codeOf(refusalStatuses[kind])} | ${texts(kind)} |`
 })
@@ -27,7 +24,7 @@ const tables = [
   '## Refusals\n',
   '| Kind | `code` | HTTP status, `envelope` | HTTP status, `real` | `grpc-status` | English | Chinese |',
   '|---|---|---|---|---|---|---|',
-  ...refusals,
+  ...refusalRows,
   '\n## Faults\n',
   '| Kind | `code` and HTTP status | `grpc-status` | English | Chinese |',
   '|---|---|---|---|---|',
@@ -37,5 +34,8 @@ const tables = [
   '|---|---|---|',
   ...others,
 ]
-const [written] = readFileSync(file, 'utf8').split('## Refusals\n')
-writeFileSync(file, `${written}${tables.join('\n')}\n`)
+/** docs/refusals.md: the text before the tables is written by hand. */
+export function refusals(read) {
+  const [written] = read('docs/refusals.md').split('## Refusals\n')
+  return `${written}${tables.join('\n')}\n`
+}

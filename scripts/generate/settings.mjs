@@ -1,8 +1,4 @@
-// Prints docs/settings.md, the reference of all settings, from config/schema.json:
-//   node scripts/settings-doc.mjs > docs/settings.md
-import { readFileSync } from 'node:fs'
-
-const schema = JSON.parse(readFileSync('config/schema.json', 'utf8'))
+// The reference of all settings, from config/schema.json.
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 const prose = (text) => cell(text).replace(/[<*]/g, '\\$&')
 const code = (value) => `\`${cell(typeof value === 'string' ? value : JSON.stringify(value))}\``
@@ -64,15 +60,19 @@ function sectionOf([name, node]) {
   ]
 }
 
-const lines = [
-  '# Settings',
-  '',
-  'Every setting of the configuration file, from [`config/schema.json`](../config/schema.json), which editors read too. This page is generated.',
-  '[How to configure a gateway](configure.md) shows a file, and [Environment variables](environment.md) how a variable sets a value. `postern config print`',
-  'shows the active values.',
-  '',
-  '`[]` stands for an item of a list, `NAME` for a name that you choose. Without a default, the meaning says what "unset" does.',
-  '',
-  ...Object.entries(schema.properties).flatMap(sectionOf),
-]
-process.stdout.write(`${lines.join('\n').trimEnd()}\n`)
+/** docs/settings.md. */
+export function settings(read) {
+  const schema = JSON.parse(read('config/schema.json'))
+  const lines = [
+    '# Settings',
+    '',
+    'Every setting of the configuration file, from [`config/schema.json`](../config/schema.json), which editors read too. This page is generated.',
+    '[How to configure a gateway](configure.md) shows a file, and [Environment variables](environment.md) how a variable sets a value. `postern config print`',
+    'shows the active values.',
+    '',
+    '`[]` stands for an item of a list, `NAME` for a name that you choose. Without a default, the meaning says what "unset" does.',
+    '',
+    ...Object.entries(schema.properties).flatMap(sectionOf),
+  ]
+  return `${lines.join('\n').trimEnd()}\n`
+}

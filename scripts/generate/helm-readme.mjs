@@ -1,15 +1,5 @@
-// Writes helm/postern/README.md: its values come from values.yaml, where the comment before a value
-// describes it. --print writes to stdout instead.
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+// The values in the chart's README come from values.yaml, where the comment before a value describes it.
 import { isMap, parse, parseDocument } from 'yaml'
-
-const root = join(import.meta.dirname, '..')
-const chart = join(root, 'helm', 'postern')
-const read = (name) => readFileSync(join(chart, name), 'utf8')
-
-const { version, kubeVersion, description } = parse(read('Chart.yaml'))
-const schema = JSON.parse(read('values.schema.json'))
 
 /** One row for each value; a section has a row of its own if it is described. */
 function rowsOf(map, { properties = {} }, path = []) {
@@ -45,7 +35,12 @@ function words(comment = '') {
 
 const cell = (text) => text.replaceAll('|', '\\|')
 
-const text = `# Postern
+/** helm/postern/README.md. */
+export function helmReadme(read) {
+  const { version, kubeVersion, description } = parse(read('helm/postern/Chart.yaml'))
+  const schema = JSON.parse(read('helm/postern/values.schema.json'))
+  const values = parseDocument(read('helm/postern/values.yaml')).contents
+  return `# Postern
 
 ${description} This page lists every value of the chart, version ${version}. [docs/deploy.md](../../docs/deploy.md#install-on-kubernetes)
 shows how to install and upgrade it.
@@ -80,8 +75,6 @@ $ helm test shop
 
 | Value | Default | Description |
 |---|---|---|
-${rowsOf(parseDocument(read('values.yaml')).contents, schema).join('\n')}
+${rowsOf(values, schema).join('\n')}
 `
-
-if (process.argv.includes('--print')) process.stdout.write(text)
-else writeFileSync(join(chart, 'README.md'), text)
+}

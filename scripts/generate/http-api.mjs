@@ -1,5 +1,4 @@
-// Prints docs/http-api.md, the reference of the gateway's own endpoints, from docs/openapi.yaml:
-//   node scripts/http-api-doc.mjs > docs/http-api.md
+// The reference of the gateway's own endpoints, from docs/openapi.yaml.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
@@ -114,29 +113,32 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   methods.filter((method) => method in item).map((method) => [path, method, item[method]]),
 )
 const titles = { public: 'Public port', ops: 'Ops port', 'forward-auth': 'Forward-auth port' }
-const { info } = document
-const lines = [
-  '# HTTP API',
-  '',
-  'The endpoints that Postern answers itself, from [openapi.yaml](openapi.yaml) (OpenAPI 3.1), which a test compares with a running gateway. This page is',
-  'generated. The console has a [management API](management-api.md) of its own.',
-  '',
-  ...info.description
-    .trim()
-    .split('\n')
-    .map((line) => line.replace(/docs\/(refusals\.md)/, '[$1]($1)')),
-  '',
-  ...document.tags.flatMap(({ name, description }) => [
-    `## ${titles[name]}`,
+/** docs/http-api.md. */
+export function httpApi() {
+  const { info } = document
+  const lines = [
+    '# HTTP API',
     '',
-    words(description),
+    'The endpoints that Postern answers itself, from [openapi.yaml](openapi.yaml) (OpenAPI 3.1), which a test compares with a running gateway. This page is',
+    'generated. The console has a [management API](management-api.md) of its own.',
     '',
-    ...operations
-      .filter(([, , { tags }]) => tags.includes(name))
-      .flatMap((operation) => operationOf(...operation)),
-  ]),
-  '## Bodies',
-  '',
-  ...Object.entries(document.components.schemas).flatMap(schemaOf),
-]
-process.stdout.write(`${lines.join('\n').trimEnd()}\n`)
+    ...info.description
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/docs\/(refusals\.md)/, '[$1]($1)')),
+    '',
+    ...document.tags.flatMap(({ name, description }) => [
+      `## ${titles[name]}`,
+      '',
+      words(description),
+      '',
+      ...operations
+        .filter(([, , { tags }]) => tags.includes(name))
+        .flatMap((operation) => operationOf(...operation)),
+    ]),
+    '## Bodies',
+    '',
+    ...Object.entries(document.components.schemas).flatMap(schemaOf),
+  ]
+  return `${lines.join('\n').trimEnd()}\n`
+}

@@ -1,13 +1,10 @@
-// Writes helm/postern/values.schema.json, against which Helm validates values before it renders anything.
-// The part under `config` is config/schema.json without its secrets, so that a setting is described
-// once. Run it after `postern config schema`; it writes the chart's README too. --print writes to stdout instead.
-import { readFileSync, writeFileSync } from 'node:fs'
+// Helm validates values against this schema before it renders anything. The part under `config` is
+// config/schema.json without its secrets, so that a setting is described once.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
-const root = join(import.meta.dirname, '..')
-const chart = join(root, 'helm', 'postern')
-const target = join(chart, 'values.schema.json')
+const chart = join(import.meta.dirname, '..', '..', 'helm', 'postern')
 const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8'))
 
 const text = (description = '', more = {}) => ({ type: 'string', description, ...more })
@@ -87,9 +84,8 @@ function alertNames() {
 }
 
 /** `config` of the chart: the settings of a gateway without secrets, because it becomes a ConfigMap. */
-function configSection() {
-  const whole = JSON.parse(readFileSync(join(root, 'config', 'schema.json'), 'utf8'))
-  const { $schema: _, title: __, ...config } = withoutSecrets(whole, values.config)
+function configSection(settings) {
+  const { $schema: _, title: __, ...config } = withoutSecrets(settings, values.config)
   const { application, ops, policy, shutdown, tls } = config.properties
   // Follows from policy.delivery.
   delete policy.properties.source
@@ -125,7 +121,7 @@ function each(settings, values) {
   )
 }
 
-const schema = {
+const schemaOf = (settings) => ({
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Values of the Postern chart',
   ...section({
@@ -154,7 +150,7 @@ const schema = {
     podLabels: texts(),
     podAnnotations: texts(),
     serviceAccount: section({ create: flag(), name: name(), annotations: texts() }),
-    config: configSection(),
+    config: configSection(settings),
     allowDevMode: flag('Allow config.application.mode dev.'),
     secrets: section({
       jwtSecret: secret('Secret that signs tokens'),
@@ -378,7 +374,7 @@ const schema = {
     }),
     extraObjects: list({ type: ['object', 'string'] }),
   }),
-}
+})
 
 function withoutEmpty(value) {
   if (Array.isArray(value)) return value.map(withoutEmpty)
@@ -387,10 +383,8 @@ function withoutEmpty(value) {
   return Object.fromEntries(kept.map(([key, it]) => [key, withoutEmpty(it)]))
 }
 
-const written = `${JSON.stringify(withoutEmpty(schema), undefined, 2)}\n`
-if (process.argv.includes('--print')) process.stdout.write(written)
-else {
-  writeFileSync(target, written)
-  // It shows descriptions of this schema.
-  await import('./helm-readme.mjs')
+/** helm/postern/values.schema.json. */
+export function helmSchema(read) {
+  const schema = schemaOf(JSON.parse(read('config/schema.json')))
+  return `${JSON.stringify(withoutEmpty(schema), undefined, 2)}\n`
 }

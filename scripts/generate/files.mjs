@@ -1,0 +1,42 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { stringify } from 'yaml'
+import { commandsDocument } from '../../src/cli/commands/document.ts'
+import { commandSet, findCommand } from '../../src/cli/commands/table.ts'
+import { manPage } from '../../src/cli/manual/man-page.ts'
+import { configJsonSchema } from '../../src/config/schema/json-schema.ts'
+import { openApiDocument } from '../../src/console/api/openapi.ts'
+import { helmReadme } from './helm-readme.mjs'
+import { helmSchema } from './helm-schema.mjs'
+import { httpApi } from './http-api.mjs'
+import { refusals } from './refusals.mjs'
+import { settings } from './settings.mjs'
+
+/** Each generated file with what makes it. `read` returns files that come before it as they would be now. */
+const generators = {
+  'config/schema.json': configJsonSchema,
+  'docs/settings.md': settings,
+  'helm/postern/values.schema.json': helmSchema,
+  'helm/postern/README.md': helmReadme,
+  'docs/commands.md': commandsDocument,
+  'man/postern.1': async () => manPage(await commandSet()),
+  'docs/http-api.md': httpApi,
+  'docs/refusals.md': refusals,
+  'docs/console-openapi.yaml': consoleOpenApi,
+}
+
+/** The description of the management API, from its table. */
+async function consoleOpenApi() {
+  const document = await openApiDocument(findCommand)
+  return stringify(document, { aliasDuplicateObjects: false, lineWidth: 100 })
+}
+
+/** Every generated file: its text as it should be, and whether the file has another one. */
+export async function generatedFiles() {
+  const made = new Map()
+  const read = (file) => made.get(file) ?? readFileSync(file, 'utf8')
+  for (const [file, generate] of Object.entries(generators)) made.set(file, await generate(read))
+  return Array.from(made, ([file, text]) => {
+    const isStale = !existsSync(file) || readFileSync(file, 'utf8') !== text
+    return { file, text, isStale }
+  })
+}

@@ -59,6 +59,9 @@ export function createConsoleServer(parts: ConsoleServerParts): FastifyInstance 
     void reply.headers(securityHeaders)
     // The router reads `*` as `/`, and ignores the host of an absolute address.
     if (!request.raw.url?.startsWith('/')) throw new Problem(400, 'malformed request')
+    // RFC 9112 3.2. Node keeps the first, and a proxy in front may have read the other.
+    const { host: hosts = [] } = request.raw.headersDistinct
+    if (hosts.length > 1) throw new Problem(400, 'malformed request')
     if (parts.isOwnHost(request.headers.host)) return
     throw new Problem(421, 'the console does not answer to this host; set console.url to it')
   })

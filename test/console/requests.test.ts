@@ -214,6 +214,11 @@ test('bounds what a client can send, and reveals nothing of its parser', async (
     `GET / HTTP/1.1\r\nHost: x\r\nA: ${'b'.repeat(20_000)}\r\n\r\n`,
   )
   expect(head.answers.map(({ status }) => status)).toEqual([400])
+  const twoHosts = await sendRaw(
+    console.port,
+    'GET /console/ HTTP/1.1\r\nHost: localhost\r\nhost: evil.example\r\n\r\n',
+  )
+  expect(twoHosts.answers.map(({ status }) => status)).toEqual([400])
   const garbage = await sendRaw(console.port, 'garbage\r\n\r\n')
   expect(garbage.bytes.toString()).toBe(
     'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',

@@ -65,7 +65,9 @@ export function createKeySchedule<Fetched = IssuerKeySet>(
     running = attempt(startedAt).finally(() => {
       running = undefined
       if (closing.signal.aborted) return
-      timer = setTimeout(() => void begin(), nextDelay() - (now() - startedAt)).unref()
+      // A fetch may take longer than the time to the next one.
+      const leftMs = Math.max(0, nextDelay() - (now() - startedAt))
+      timer = setTimeout(() => void begin(), leftMs).unref()
     })
     return running
   }

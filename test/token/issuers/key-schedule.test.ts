@@ -44,6 +44,19 @@ describe('the keys of an issuer', () => {
     expect((begun[1] ?? 0) - (begun[0] ?? 0)).toBeGreaterThanOrEqual(240_000)
   })
 
+  test('are fetched again at once after a fetch that took longer than the time to the next', async () => {
+    const timeout = vi.spyOn(globalThis, 'setTimeout')
+    const { begun, pass } = setUp({ answer: 'error', takesMs: 60_000 })
+
+    await pass(61)
+
+    expect(begun).toHaveLength(2)
+    // Node warns about a negative one.
+    const delays = timeout.mock.calls.map(([, ms]) => ms ?? 0)
+    expect(delays.filter((ms) => ms < 0)).toEqual([])
+    timeout.mockRestore()
+  })
+
   test('are fetched once for any number of unknown kids in a cool-down', async () => {
     const { schedule, begun, pass } = setUp()
     await pass(31)

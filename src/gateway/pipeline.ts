@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { CompiledPolicies } from '../policy/engine/compile.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
+import { inOriginForm } from './arrival/absolute-form.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import { authorize, type Observe } from './authorize.ts'
 import type { Cors } from './cors.ts'
@@ -52,7 +53,7 @@ interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {
 export function createPipeline(parts: PipelineParts) {
   return function pass(arrival: Arrival, reply: Reply): Eventually<void> {
     parts.cors.mark(arrival, reply)
-    const received = receive(arrival, parts)
+    const received = receive(inOriginForm(arrival), parts)
     const shape = shapeOf(received)
     if (shape?.securityHeaders !== undefined) secure(reply, shape.securityHeaders, received)
     // A browser sends a preflight without a token, and no upstream sees it.

@@ -31,9 +31,15 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   refuseForeignProtocol(arrival)
   // The log must show the path of a request whose headers or host are refused.
   notes.rawPath = pathOf(arrival.target)
-  const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
+  const sent = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
+  const { url } = arrival
+  const headers = url === undefined ? sent : { ...sent, host: url.authority }
   const origin = parts.findOrigin(arrival, headers)
   notes.address = origin.address
+  if (url !== undefined && url.scheme !== origin.scheme) {
+    // RFC 9110 7.4: a resource of https must not be requested over an insecure connection.
+    throw new Refusal('misdirected', { reason: 'the scheme differs from that of the connection' })
+  }
   const host = parts.readHost && acceptedHost(arrival, origin, parts.readHost, parts)
   notes.rawPath = undefined
   const { path, query } = acceptedTarget(arrival, parts, host)

@@ -6,6 +6,8 @@ import type { Notes } from './notes.ts'
 export interface Arrival {
   readonly method: string
   readonly target: string
+  /** Where the target came from, if it was a URL: this host counts, and not that of the Host header. */
+  readonly url?: { readonly scheme: string; readonly authority: string | undefined } | undefined
   /** `2` only for a stream of HTTP/2: a request line that says `HTTP/2.0` has the version `2.0`. */
   readonly httpVersion: string
   readonly rawHeaders: readonly string[]

@@ -25,6 +25,15 @@ export function foldName(lower: string): string {
   return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
 }
 
+/**
+ * The name, folded, under which a gRPC service finds the header in its metadata: values of names that end
+ * in `-bin` are binary, and grpc-gateway hands on `Grpc-Metadata-X-User-Id` as `x-user-id`.
+ */
+export function metadataName(folded: string): string {
+  const name = folded.startsWith('grpc-metadata-') ? folded.slice('grpc-metadata-'.length) : folded
+  return name.endsWith('-bin') ? name.slice(0, -'-bin'.length) : name
+}
+
 /** Names that frame or route a message, or carry credentials. */
 const core = 'host connection te transfer-encoding content-length expect date'.split(' ')
 
@@ -43,5 +52,6 @@ export function isReservedHeader(
   const folded = foldName(name.toLowerCase())
   const reserved = direction === 'request' ? requestOnly : responseOnly
   if (reserved.has(folded) || own.has(folded) || isReservedFamily(folded)) return true
+  if (own.has(metadataName(folded))) return true
   return isControlHeader(folded) || folded.startsWith('sec-websocket-')
 }

@@ -3,7 +3,6 @@ import { Refusal } from '../errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import { hasDestination } from './destination.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
-import { createForgedNames } from './headers/forged-names.ts'
 import type { IdentityHeaders } from './headers/identity-headers.ts'
 import { passesCarrier } from './headers/upstream-headers.ts'
 import type { ReadOriginal } from './original-request.ts'
@@ -29,17 +28,22 @@ export type Check = (forwardAuth: Arrival) => Promise<readonly string[]>
  * original request as the public port does, then answers the proxy instead of forwarding.
  */
 export function createCheck(parts: CheckParts): Check {
-  const forgedNames = createForgedNames(parts.identityNames)
+  // Envoy's HTTP service sends only listed headers: these are removed unseen.
+  const unseen = parts.identityNames
+    .map((name) => name.toLowerCase())
+    .flatMap((name) => [`${name}-bin`, `grpc-metadata-${name}`])
   return async (forwardAuth) => {
     const { contract, arrival } = parts.readOriginal(forwardAuth)
     const received = receive(arrival, parts)
     refuseByProxy(received)
+    if (contract === 'envoy') refuseJoined(received)
+    else refuseForged(received)
     const authorized = await parts.admit(received, parts)
     const headers = await headersFor(authorized, parts)
     if (contract !== 'envoy') return headers
-    const removed = removedNames(headers, authorized, parts)
-    removed.push(...forgedNames(arrival.rawHeaders))
-    return [...headers, 'X-Envoy-Auth-Headers-To-Remove', removed.join(', ')]
+    const removed = new Set([...removedNames(headers, authorized, parts), ...unseen])
+    for (const name of received.headers.forged ?? []) removed.add(name)
+    return [...headers, 'X-Envoy-Auth-Headers-To-Remove', [...removed].join(', ')]
   }
 }
 
@@ -55,6 +59,23 @@ function refuseByProxy(received: Received): void {
     // The proxy forwards this as the client wrote it, too.
     (destination && forwardAuthRefusal(headers.destination ?? '', received))
   if (refused !== undefined) throw new Refusal(refused.refusal, { reason: refused.reason })
+}
+
+/** Envoy may join several headers of one name: two values look like one, and a service may use either. */
+function refuseJoined({ headers: { destination } }: Received): void {
+  if (!destination?.includes(',')) return
+  throw new Refusal('bad-request', { reason: 'a Destination header with a comma' })
+}
+
+/**
+ * nginx, Traefik and Caddy replace the headers of our response and forward all others: only Envoy can be
+ * told to remove one.
+ */
+function refuseForged({ headers: { forged } }: Received): void {
+  const [name] = forged ?? []
+  if (name === undefined) return
+  const reason = `a service may read the header ${name.slice(0, 64)} as one of Postern's`
+  throw new Refusal('bad-request', { reason })
 }
 
 async function headersFor(

@@ -58,6 +58,24 @@ describe('an identity header sent by a client', () => {
     },
   )
 
+  // A gRPC service, or a grpc-gateway before it, reads these as metadata of the identity.
+  test.each(['X-Role-Key-Bin: YWRtaW4', 'x_user_id_bin: MQ', 'Grpc-Metadata-X-Role-Key: admin'])(
+    'is dropped as metadata of gRPC: %s',
+    async (header) => {
+      const postern = await startPostern()
+
+      await postern.call('GET /api/v1/public/a', {
+        as: 'editor',
+        headers: [header, 'X-Trace-Bin: kept'],
+      })
+
+      const names = postern.upstream.requests[0]?.headers.map(([name]) => name.toLowerCase())
+      expect(names).not.toContain(header.split(':')[0]?.toLowerCase())
+      expect(names).toContain('x-trace-bin')
+      expectIdentity(postern)
+    },
+  )
+
   test('is no identity on a protected path', async () => {
     const postern = await startPostern()
 

@@ -51,7 +51,6 @@ describe('a check that a real encoder wrote', () => {
         ...[':method', 'GET', ':path', '/api/v1/public/a', ':authority', 'shop.example'],
         ...['cookie', 'a=b; c=d', 'x-empty', ''],
       ],
-      areJoined: true,
       peerAddress: '9.9.9.9',
     })
   })
@@ -67,7 +66,7 @@ describe('a check that a real encoder wrote', () => {
     const read = readCheckRequest(encodeCheck({ attributes: { request: { http } } }))
 
     expect(read.headers).toEqual(['x-a', 'a\u00ff', 'x-a', 'b', 'x-b', 'text'])
-    expect([read.areJoined, read.peerAddress]).toEqual([false, undefined])
+    expect(read.peerAddress).toBeUndefined()
   })
 
   test('from a Unix socket has no address', () => {
@@ -259,10 +258,5 @@ describe('the request that a check describes', () => {
     for (const name of [...Object.keys(framing), 'connection']) {
       expect([name, request.values(name)]).toEqual([name, []])
     }
-  })
-
-  test('has no Destination that may be two', () => {
-    expect(() => described({ destination: '/public/a,/admin/b' })).toThrow(Refusal)
-    expect(described({ destination: '/public/a' }).values('destination')).toEqual(['/public/a'])
   })
 })

@@ -20,6 +20,12 @@ const editor = {
   'x-role-id': '7',
 }
 
+/** Forms of identity headers that are removed from every request. */
+const asMetadata = [...Object.keys(editor), 'x-postern-assertion'].flatMap((name) => [
+  `${name}-bin`,
+  `grpc-metadata-${name}`,
+])
+
 describe('a check of Envoy over gRPC', () => {
   test('is allowed with who calls, when both checks pass', async () => {
     const postern = await startPostern({ config: asked() })
@@ -34,7 +40,10 @@ describe('a check of Envoy over gRPC', () => {
       ...editor,
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
     })
-    expect(answer.ok_response?.headers_to_remove).toEqual(['x-postern-assertion', 'authorization'])
+    expect(answer.ok_response?.headers_to_remove).toEqual([
+      ...['x-postern-assertion', 'authorization'],
+      ...asMetadata,
+    ])
     expect(postern.logText()).toMatch(/"contract":"envoy".*"status":200.*"outcome":"passed"/)
   })
 
@@ -97,7 +106,10 @@ describe('a check of Envoy over gRPC', () => {
       config: asked(),
       routes: [{ path: '/open', access: 'public', reason: 'a test' }],
     })
-    const headers = { 'x-user-id': '1', x_user_id: '1', 'x-role-key': 'admin' }
+    const headers = {
+      ...{ 'x-user-id': '1', x_user_id: '1', 'x-role-key': 'admin' },
+      ...{ 'x_role-key-bin': 'YWRtaW4', 'x-user-id-bin': 'MQ', x_original_url: '/admin' },
+    }
 
     const { ok_response } = await grpcClient(postern).check(checkOfLine('GET /open/a', { headers }))
 
@@ -106,8 +118,20 @@ describe('a check of Envoy over gRPC', () => {
       ...Object.keys(editor),
       'x-postern-assertion',
       'authorization',
-      'x_user_id',
+      ...asMetadata,
+      ...['x_user_id', 'x_role-key-bin', 'x_original_url'],
     ])
+  })
+
+  test('is denied about a Destination that may be two', async () => {
+    const postern = await startPostern({ config: asked(), rules: ['editor, /files/*, *'] })
+    const headers = { destination: '/files/b,/admin/b' }
+
+    const answer = await grpcClient(postern).check(
+      checkOfLine('MOVE /files/a', { as: 'editor', headers }),
+    )
+
+    expect(answer.denied_response?.status.code).toBe(400)
   })
 
   test('does not read the metadata of the call as the headers of the client', async () => {

@@ -12,6 +12,7 @@ import { dev, logIn } from '../support/log-in.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 
+const open = { path: '/open', upstream: 'backend', access: 'public', reason: 'a test' }
 const identityNames = ['x-user-id', 'x-role-key', 'x-data-scope', 'x-user-name', 'x-role-id']
 
 describe('a question with a query, as Caddy asks', () => {
@@ -71,11 +72,8 @@ describe.each(contractNames)('a question in the form of %s', (contract) => {
   })
 
   test('never echoes what the client says about itself', async () => {
-    const postern = await startPostern({
-      config: asked(),
-      routes: [{ path: '/open', upstream: 'backend', access: 'public', reason: 'a test' }],
-    })
-    const headers = ['X-User-Id: 1', 'X_User_Id: 1', 'X-Role-Key: admin', 'X-Postern-Assertion: a']
+    const postern = await startPostern({ config: asked(), routes: [open] })
+    const headers = ['X-User-Id: 1', 'X-Role-Key: admin', 'X-Postern-Assertion: a']
 
     const known = await askAbout(postern, contract, 'GET /api/v1/public/a', {
       as: 'editor',
@@ -88,6 +86,44 @@ describe.each(contractNames)('a question in the form of %s', (contract) => {
     const said = unknown.headers.filter(([name]) => /^x[-_](?:user|role|data|postern)/.test(name))
     expect(said).toEqual([])
   })
+
+  test.each([
+    ...['X_User_Id', 'X_Role-Key', 'X.Role.Key', 'x-role-key-bin', 'X_Role_Key_Bin'],
+    ...['Grpc-Metadata-X-Role-Key', 'X_Postern_Assertion', 'X_Forwarded_For', 'X_Original_URL'],
+    ...['X_HTTP_Method_Override', 'X_Accel_Mapping', 'Content_Length', 'X-Forwarded.User'],
+  ])('does not let %s reach a service that would believe it', async (name) => {
+    const postern = await startPostern({ config: asked(), routes: [open] })
+    const headers = [`${name}: admin`]
+
+    const known = await askAbout(postern, contract, 'GET /api/v1/public/a', {
+      as: 'editor',
+      headers,
+    })
+    const unknown = await askAbout(postern, contract, 'GET /open/a', { headers })
+
+    if (contract === 'envoy') {
+      for (const { status, header } of [known, unknown]) {
+        const removed = header('x-envoy-auth-headers-to-remove')?.toLowerCase().split(', ')
+        expect([status, removed]).toEqual([200, expect.arrayContaining([name.toLowerCase()])])
+      }
+    } else {
+      expect([known.status, unknown.status]).toEqual([400, 400])
+      expect(postern.logText()).toContain(
+        `"a service may read the header ${name.toLowerCase()} as one of Postern's"`,
+      )
+    }
+  })
+
+  test.each(['X_Other: 1', 'X-Other-Bin: 1', 'X-Request-Id-Bin: 1', 'Grpc-Metadata-X-Tenant: 1'])(
+    'allows a header that no service reads as one of Postern’s: %s',
+    async (header) => {
+      const postern = await startPostern({ config: asked(), routes: [open] })
+
+      const answer = await askAbout(postern, contract, 'GET /open/a', { headers: [header] })
+
+      expect(answer.status).toBe(200)
+    },
+  )
 
   test('finds a token in the query and in the cookie of the original request', async () => {
     const postern = await startPostern({ config: asked() })
@@ -223,6 +259,17 @@ describe('Envoy, which leaves what an answer does not name', () => {
     { path: '/whole', access: 'authenticated', forwardCredentials: true },
   ]
 
+  test('joins two Destination headers, which are refused, and gets a comma as an escape', async () => {
+    const postern = await startPostern({ config: asked(), rules: ['editor, /files/*, *'] })
+    const move = async (destination: string) => {
+      const question = { as: 'editor', headers: [`Destination: ${destination}`] }
+      return (await askAbout(postern, 'envoy', 'MOVE /files/a', question)).status
+    }
+
+    expect(await move('/files/b,/admin/b')).toBe(400)
+    expect(await move('/files/b%2Cc')).toBe(200)
+  })
+
   test.each([
     ['GET /api/v1/public/a', 'X-Postern-Assertion, Authorization'],
     [
@@ -236,7 +283,13 @@ describe('Envoy, which leaves what an answer does not name', () => {
     const answer = await askAbout(postern, 'envoy', line, { as: 'editor' })
 
     expect(answer.status).toBe(200)
-    expect(answer.header('x-envoy-auth-headers-to-remove')).toBe(removed)
+    const asMetadata = [...identityNames, 'x-postern-assertion'].flatMap((name) => [
+      `${name}-bin`,
+      `grpc-metadata-${name}`,
+    ])
+    expect(answer.header('x-envoy-auth-headers-to-remove')).toBe(
+      [removed, ...asMetadata].join(', '),
+    )
   })
 
   test('is told to remove spellings that a service folds into one of ours', async () => {

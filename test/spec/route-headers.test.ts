@@ -69,6 +69,7 @@ describe('requestHeaders of a route', () => {
 
   test.each([
     ...['X-User-Id', 'x_user_id', 'X-Role-Key', 'X-Request-Id', 'X-Postern-Assertion', 'Host'],
+    ...['X-Role-Key-Bin', 'x_user_id_bin', 'Grpc-Metadata-X-Role-Key'],
     ...['Authorization', 'Cookie', 'Connection', 'Transfer-Encoding', 'Content-Length', 'TE'],
     ...['X-Forwarded-For', 'X_Forwarded_Host', 'Forwarded', 'X-Real-IP', 'X-Original-URL', 'Via'],
     ...['X-HTTP-Method-Override', 'X-Accel-Redirect', 'X-Envoy-Max-Retries', 'Upgrade', 'Expect'],

@@ -10,6 +10,8 @@ export interface ArrivingHeaders {
   readonly passable: readonly string[]
   /** Like `passable`, but headers that control servers: a route passes them only by name. */
   readonly control: readonly string[] | undefined
+  /** Lower-case names of dropped headers that a service may read as one that only Postern may set. */
+  readonly forged: readonly string[] | undefined
   readonly host: string | undefined
   readonly authorization: string | undefined
   readonly cookies: readonly string[]
@@ -54,6 +56,7 @@ export function createHeaderReader(
 interface Seen {
   readonly passable: string[]
   control?: string[]
+  forged?: string[]
   readonly cookies: string[]
   host?: string
   authorization?: string
@@ -79,6 +82,10 @@ function take(seen: Seen, treatment: Treatment, name: string, value: string): vo
       seen.passable.push(name, value)
       return
     case 'drop':
+      return
+    case 'forged':
+      seen.forged ??= []
+      seen.forged.push(name.toLowerCase())
       return
     case 'control':
       seen.control ??= []
@@ -168,6 +175,7 @@ function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
   return {
     passable: withoutListed(seen.passable, seen.connection),
     control: seen.control && withoutListed(seen.control, seen.connection),
+    forged: seen.forged,
     host: checkedHost(seen.host, httpVersion),
     authorization: seen.authorization,
     cookies: seen.cookies,

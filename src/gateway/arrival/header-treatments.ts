@@ -1,11 +1,12 @@
 import { isControlHeader } from '../../control-headers.ts'
-import { droppedHeaders, foldName, isReservedFamily } from '../../reserved-headers.ts'
+import { droppedHeaders, foldName, isReservedFamily, metadataName } from '../../reserved-headers.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
 
 /** How a request header is handled, by its name. */
 export type Treatment =
   | 'pass'
   | 'drop'
+  | 'forged'
   | 'control'
   | 'host'
   | 'authorization'
@@ -27,15 +28,19 @@ export type Treatment =
   | 'destination'
 
 /**
- * Names that only Postern may set are dropped in every spelling that a backend folds to the same
- * name.
+ * Names that only Postern may set are dropped. A name is forged if it is none of them, but a service may
+ * read it as one.
  */
 export function createTreatments(
   injectedNames: readonly string[],
   requestIdName: string,
 ): (name: string) => Treatment {
   const treatments = new Map(fixedTreatments)
-  for (const name of injectedNames) treatments.set(foldName(name.toLowerCase()), 'drop')
+  const identity = new Set<string>()
+  for (const name of injectedNames.map((each) => each.toLowerCase())) {
+    treatments.set(foldName(name), 'forged').set(name, 'drop')
+    if (name !== requestIdName.toLowerCase()) identity.add(foldName(name))
+  }
   treatments.set(requestIdName.toLowerCase(), 'request-id')
 
   return rememberNames((name) => {
@@ -44,11 +49,16 @@ export function createTreatments(
     if (exact !== undefined) return exact
 
     const folded = foldName(lower)
+    if (identity.has(metadataName(folded))) return 'forged'
+    const treatment = treatments.get(folded) ?? familyTreatment(folded)
     // CGI, WSGI and PHP fold X_User_Id and X-User-Id into one variable (CVE-2025-64484).
-    if (folded !== lower && treatments.has(folded)) return 'drop'
-    if (isControlHeader(folded)) return folded === lower ? 'control' : 'drop'
-    return isReservedFamily(folded) ? 'drop' : 'pass'
+    return folded !== lower && treatment !== 'pass' ? 'forged' : treatment
   })
+}
+
+function familyTreatment(folded: string): Treatment {
+  if (isControlHeader(folded)) return 'control'
+  return isReservedFamily(folded) ? 'drop' : 'pass'
 }
 
 const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatment>([

@@ -9,8 +9,6 @@ export interface CheckRequest {
   readonly scheme: string
   /** Name, value, name, value …, pseudo-headers included. */
   readonly headers: readonly string[]
-  /** Whether Envoy joined several headers of one name with commas. */
-  readonly areJoined: boolean
   /** The IP address of Envoy's peer, unless that is a Unix socket. */
   readonly peerAddress: string | undefined
 }
@@ -73,7 +71,6 @@ function readHttp(http: Part): Omit<CheckRequest, 'peerAddress'> {
     host: texts[httpField.host] ?? '',
     scheme: texts[httpField.scheme] ?? '',
     headers: raw.length > 0 ? raw : joined,
-    areJoined: raw.length === 0,
   }
 }
 

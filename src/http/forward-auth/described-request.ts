@@ -1,6 +1,5 @@
 import type { Arrival } from '../../gateway/arrival/arrival.ts'
 import type { CheckRequest } from './check-request.ts'
-import { malformed } from './protobuf.ts'
 
 /**
  * The forward-auth request that Envoy would send over HTTP for the same request of a client, so that
@@ -45,10 +44,6 @@ function headersOf(check: CheckRequest): readonly string[] {
     if (name === 'x-forwarded-for') forwardedFor.push(value)
     if (unread.has(name)) continue
     if (name === 'x-forwarded-proto') isProtoReported = true
-    // One value and several look alike, and a service may use any of them.
-    if (name === 'destination' && check.areJoined && value.includes(',')) {
-      throw malformed('a Destination header with a comma: set encode_raw_headers')
-    }
     out.push(name, value)
   }
   if (!isProtoReported) out.push('X-Forwarded-Proto', scheme)

@@ -14,10 +14,10 @@ describe('the Middleware for Traefik', () => {
   const { postern, plain } = read('samples/traefik/postern.yaml').http.middlewares
   const name = 'shop-postern-forward-auth'
 
-  test('is one to reference, which checks first and then removes headers', () => {
+  test('is one to reference, which removes headers first, so that those of the check stay', () => {
     expect(only(manifests, 'Middleware', name)).toMatchObject({
       apiVersion: 'traefik.io/v1alpha1',
-      spec: { chain: { middlewares: [{ name: `${name}-check` }, { name: `${name}-headers` }] } },
+      spec: { chain: { middlewares: [{ name: `${name}-headers` }, { name: `${name}-check` }] } },
     })
   })
 

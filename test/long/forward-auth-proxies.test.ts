@@ -1,91 +1,20 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { tenants } from '../policy/domain-models.ts'
-import { asked } from '../support/forward-auth.ts'
+import { type Sent, startBehind, usual, whyNot } from '../support/behind-proxy.ts'
 import { findHaproxy, startHaproxy } from '../support/haproxy.ts'
-import { startNginx } from '../support/nginx.ts'
-import { programOf, type SampleName, startProxy } from '../support/proxy-process.ts'
-import { type RawAnswer, request, sendRaw } from '../support/raw-client.ts'
-import { findProxy } from '../support/services/find-proxy.ts'
+import type { SampleName } from '../support/proxy-process.ts'
+import { request, sendRaw } from '../support/raw-client.ts'
 import { type PosternOptions, startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
-import { until } from '../support/until.ts'
 import { echoing } from '../support/websocket-upstream.ts'
 
-/** Why this program cannot be run here, if it cannot. */
-function missing(name: SampleName): string | undefined {
-  try {
-    findProxy(programOf(name))
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-}
-
 const names: readonly SampleName[] = ['caddy', 'traefik', 'envoy', 'envoy-grpc']
-const leftOut = new Map<string, string | undefined>(names.map((name) => [name, missing(name)]))
+const leftOut = new Map<string, string | undefined>(names.map((name) => [name, whyNot(name)]))
 for (const [name, why] of leftOut) {
   if (why !== undefined) console.warn(`left out: the tests behind ${name}; ${why}`)
-}
-
-interface Sent {
-  readonly as?: string
-  readonly headers?: readonly string[]
-  readonly host?: string
-}
-
-const usual: PosternOptions = {
-  routes: [
-    { path: '/', upstream: 'backend' },
-    { path: '/open', upstream: 'backend', access: 'public', reason: 'a test' },
-  ],
-}
-
-/** Postern, the real proxy that asks it, and the service that the proxy forwards to. */
-async function startBehind(
-  name: SampleName | 'nginx',
-  change?: (sample: string) => string,
-  { config, ...options }: PosternOptions = usual,
-) {
-  const postern = await startPostern({ ...options, config: asked(config) })
-  const ports = {
-    postern: postern.publicPort,
-    asked: postern.forwardAuthPort ?? 0,
-    backend: postern.upstream.port,
-  }
-  const port =
-    name === 'nginx'
-      ? await startNginx({
-          ports: {
-            '127.0.0.1:8000': ports.postern,
-            '127.0.0.1:9101': ports.asked,
-            '127.0.0.1:8080': ports.backend,
-          },
-        })
-      : await startProxy(name, ports, change)
-
-  async function call(
-    line: string,
-    { as, headers = [], host = 'gateway.test' }: Sent = {},
-  ): Promise<RawAnswer> {
-    const token = as === undefined ? [] : [`Authorization: Bearer ${tokenOf(as)}`]
-    const plain = request(line, [...token, ...headers])
-    const text = plain.replace('Host: gateway.test', `Host: ${host}`)
-    const bytes = Buffer.from(text, 'latin1')
-    const { answers } = await sendRaw(port, bytes, { quietMs: 60_000 })
-    const [answer] = answers
-    if (answer === undefined) throw new Error(`no answer to ${line}`)
-    return answer
-  }
-  // Some listen before they have read all of their configuration.
-  await until(async () => {
-    const host = options.routes?.some(({ hosts }) => hosts === undefined)
-      ? {}
-      : { host: 'open.test' }
-    return (await call('GET /open/ready', host)).status === 200
-  })
-  return { backend: postern.upstream, call, port }
 }
 
 const identity = ['X-User-Id', 'X-Role-Key', 'X-Data-Scope', 'X-User-Name', 'X-Role-Id']
@@ -188,18 +117,6 @@ describe.each(names)('behind a real %s', (name) => {
     expect(passed.filter((target) => !/^\/api\/v1\/public\/[a-z]+$/.test(target))).toEqual([])
   })
 
-  proxied('a header that a service reads as one of Postern’s does not arrive', async () => {
-    const { backend, call } = await startBehind(name)
-
-    await call('GET /api/v1/public/folded', { as: 'editor', headers: ['X_User_Id: 1'] })
-    await call('GET /open/folded', { headers: ['X_User_Id: 1'] })
-
-    const folded = backend.requests.filter(({ target }) => target.endsWith('/folded'))
-    const arrived = folded.flatMap(({ values }) => values('X_User_Id'))
-    // Traefik passes them on: docs/forward-auth.md says what to do.
-    expect(arrived).toEqual(name === 'traefik' ? ['1', '1'] : [])
-  })
-
   proxied('a WebSocket is opened', async () => {
     const { backend, port } = await startBehind(name)
     backend.answerWith(echoing())
@@ -215,6 +132,40 @@ describe.each(names)('behind a real %s', (name) => {
 
     expect(opened).toBe('open')
     expect(backend.requests.at(-1)?.values('X-User-Id')).toEqual(['42'])
+  })
+
+  // RFC 9110 7.8: names of protocols have no case of their own, and clients write both.
+  proxied('a WebSocket is opened, however the client spells it', async () => {
+    const { backend, port } = await startBehind(name)
+    backend.answerWith(echoing())
+
+    for (const protocol of ['WebSocket', 'WEBSOCKET']) {
+      const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+      const upgrade = [`Upgrade: ${protocol}`, 'Connection: upgrade', 'Sec-WebSocket-Version: 13']
+      const token = `Authorization: Bearer ${tokenOf('editor')}`
+      const socket = connect(port, '127.0.0.1')
+      socket.write(request('GET /api/v1/public/y', [token, ...upgrade, key]))
+      const [first] = (await once(socket, 'data')) as [Buffer]
+      socket.destroy()
+      expect([protocol, first.toString().slice(0, 12)]).toEqual([protocol, 'HTTP/1.1 101'])
+    }
+  })
+
+  proxied('a file is moved only where the caller may write', async () => {
+    const rules = ['editor, /files/*, *']
+    const { backend, call } = await startBehind(name, undefined, { ...usual, rules })
+    const move = async (...to: string[]) => {
+      const headers = to.map((each) => `Destination: ${each}`)
+      return (await call('MOVE /files/a', { as: 'editor', headers })).status
+    }
+
+    expect(await move('/files/b')).toBe(200)
+    expect(backend.requests.at(-1)?.values('Destination')).toEqual(['/files/b'])
+    const before = backend.requests.length
+    expect(await move('/admin/b')).toBe(403)
+    expect(await move()).toBe(400)
+    expect(await move('/files/b', '/admin/b')).toBe(400)
+    expect(backend.requests.length).toBe(before)
   })
 
   proxied('login goes to Postern itself', async () => {

@@ -9,6 +9,7 @@ import { type BodyLimits, type RequestBody, requestBody } from './exchange/reque
 import type { Exchange } from './exchange/running-exchange.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
 import { relayWithEdits } from './headers/header-edits.ts'
+import type { RelayTrailersOf } from './headers/relayed-trailers.ts'
 import { rewriteLocation } from './headers/rewritten-location.ts'
 import { passesCarrier, type UpstreamHeaders } from './headers/upstream-headers.ts'
 import type { Reply } from './reply.ts'
@@ -17,14 +18,12 @@ import type { StickyChoice } from './upstream/sticky.ts'
 import type { Upstream, Upstreams } from './upstream/upstreams.ts'
 
 export interface ForwardParts
-  extends Pick<
-    Exchange,
-    'relayHeaders' | 'relayTrailers' | 'unread' | 'openExchanges' | 'tunnels' | 'eventStreams'
-  > {
+  extends Pick<Exchange, 'relayHeaders' | 'unread' | 'openExchanges' | 'tunnels' | 'eventStreams'> {
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
   /** The origins of the targets of each upstream. */
   readonly upstreamOrigins: ReadonlyMap<string, ReadonlySet<string>>
+  readonly relayTrailersOf: RelayTrailersOf
   readonly assertion: AssertionHeader
   readonly bodies: BodyLimits
   /** The part of an address that a client cannot choose freely. */
@@ -77,7 +76,7 @@ function exchangeWith(
       received,
       relayFor(received, parts, { name, sentHost: request.host }),
     ),
-    relayTrailers: parts.relayTrailers,
+    relayTrailers: parts.relayTrailersOf(received.headers.contentType),
     takesTrailers: received.headers.takesTrailers,
     unread: parts.unread,
     carrier,

@@ -83,6 +83,24 @@ test('the status and message of a service arrive, as trailers or trailers only',
   })
 })
 
+test('trailing metadata arrives under every name but those of the identity', async () => {
+  const { client } = await start()
+  const names = [
+    ...['retry-after', 'link', 'set-cookie', 'location', 'www-authenticate', 'cache-control'],
+    ...['date', 'expires', 'vary', 'warning', 'age', 'via', 'authorization', 'content-language'],
+    ...['if-match', 'x-forwarded-user', 'access-control-allow-origin', 'x-custom', 'refresh'],
+  ]
+  const metadata = caller()
+  const identity = ['x-user-id', 'x-role-key', 'x-postern-assertion']
+  metadata.set('trail-with', [...names, ...identity].join(' '))
+
+  const call = client.unary(Buffer.from('x'), metadata, {}, () => {})
+  const { code, details, metadata: trailers } = await endOf(call)
+
+  expect([code, details]).toEqual([status.OK, 'OK'])
+  expect(Object.keys(trailers.getMap()).sort()).toEqual(names.sort())
+})
+
 test('a service streams to its client', async () => {
   const { client } = await start()
   const message = Buffer.alloc(100_000, 7)

@@ -95,6 +95,35 @@ describe('events', () => {
 })
 
 describe('trailers of an answer', () => {
+  /** Name and value of each: the name. */
+  const trailing = (names: readonly string[]) =>
+    [
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: application/grpc\r\n\r\n',
+      `5\r\nhello\r\n0\r\n${names.map((name) => `${name}: ${name}\r\n`).join('')}\r\n`,
+    ].join('')
+
+  test('of a gRPC call may have any name but those of connection and identity', async () => {
+    const common = ['grpc-status', 'retry-after', 'link', 'set-cookie', 'location', 'content-md5']
+    const withheld = [
+      ...['connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'proxy-connection', 'host'],
+      ...['x-user-id', 'X-Role-Key', 'X-Postern-Assertion', 'x-postern-other'],
+    ]
+    const postern = await startPostern()
+    postern.upstream.answerWith((socket) => socket.write(trailing([...common, ...withheld])))
+    const namesFor = async (type: string) => {
+      const headers = ['TE: trailers', `Content-Type: ${type}`, 'Content-Length: 0']
+      const token = `Authorization: Bearer ${tokenOf('admin')}`
+      const bytes = request('POST /api/v1/public/a', [token, ...headers])
+      const { answers } = await sendRaw(postern.publicPort, bytes)
+      return answers[0]?.trailers.map(([name]) => name)
+    }
+
+    expect(await namesFor('application/grpc')).toEqual(common)
+    expect(await namesFor('application/grpc+proto; x=y')).toEqual(common)
+    // Elsewhere a client may merge them into the headers (RFC 9110 6.5.1).
+    expect(await namesFor('application/json')).toEqual(['grpc-status'])
+  })
+
   const answer = [
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Checksum, Set-Cookie, X-User-Id',
     '\r\n\r\n5\r\nhello\r\n0\r\nX-Checksum: abc\r\nX-Checksum: def\r\nSet-Cookie: a=1\r\n',

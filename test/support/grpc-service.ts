@@ -5,12 +5,13 @@ import {
   type ClientUnaryCall,
   type ClientWritableStream,
   credentials,
-  type Metadata,
+  Metadata,
   makeGenericClientConstructor,
   Server,
   ServerCredentials,
   type ServiceDefinition,
   type ServiceError,
+  type StatusObject,
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
@@ -51,8 +52,17 @@ type Back = (
   trailers?: Metadata,
 ) => void
 
+/** Each with its own name as its value. */
+function trailersOf(metadata: Metadata): Metadata {
+  const trailers = new Metadata()
+  const names = metadata.get('trail-with').join()
+  for (const name of names.split(' ')) if (name !== '') trailers.set(name, name)
+  return trailers
+}
+
 /**
- * A gRPC service: `unary` sends its message back, or fails if the metadata `fail-with` says so;
+ * A gRPC service: `unary` sends its message back, with the trailing metadata that `trail-with` names, or fails
+ * if the metadata `fail-with` says so;
  * `download` sends the message as often as its first four bytes say; `upload` answers how many bytes it
  * got; `chat` answers each message at once; `hang` sends one message and then nothing.
  */
@@ -68,7 +78,7 @@ export async function startEchoService(): Promise<EchoService> {
       metadata.push(call.metadata)
       const [code] = call.metadata.get('fail-with')
       if (code !== undefined) back({ code: Number(code), details: 'as you wish: ü%' })
-      else back(null, call.request)
+      else back(null, call.request, trailersOf(call.metadata))
     },
     download(call: {
       request: Buffer
@@ -163,12 +173,12 @@ export function unary(
 
 /** The code of the error that a stream ends with; 0 without one. */
 export function endOf(stream: {
-  on(event: 'status', listener: (status: { code: number; details: string }) => void): unknown
+  on(event: 'status', listener: (status: StatusObject) => void): unknown
   on(event: 'error', listener: () => void): unknown
-}): Promise<{ code: number; details: string }> {
+}): Promise<StatusObject> {
   return new Promise((resolve) => {
     stream.on('error', () => {})
-    stream.on('status', ({ code, details }) => resolve({ code, details }))
+    stream.on('status', resolve)
   })
 }
 

@@ -57,7 +57,8 @@ export function createRelayHeaders(
 /** For every response to a request with its token in the query. */
 const tokenInQuery = ['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'] as const
 
-const hopByHop = [
+/** RFC 9110 7.6.1. */
+export const hopByHop: readonly string[] = [
   'connection',
   'keep-alive',
   'proxy-connection',

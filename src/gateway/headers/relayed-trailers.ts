@@ -1,3 +1,6 @@
+import { grpcType } from '../arrival/grpc-type.ts'
+import { hopByHop } from './relayed-headers.ts'
+
 /** Relays an upstream's trailers to a client that has sent `TE: trailers`. */
 export interface RelayTrailers {
   /** The value of our Trailer header, if the upstream announces trailers that may pass. */
@@ -6,15 +9,26 @@ export interface RelayTrailers {
   readonly relayed: (trailers: readonly string[]) => [string, string][]
 }
 
+/** By the content type of the request. */
+export type RelayTrailersOf = (contentType: string | undefined) => RelayTrailers
+
 /**
  * RFC 9110 6.5.1: a trailer must not change how its message is framed, routed, authenticated, cached
- * or read, so such names are withheld, and so are the identity names. Values that Node refuses to write
- * are dropped.
+ * or read, so such names are withheld: some clients merge trailers into the headers. gRPC keeps its
+ * trailing metadata apart and leaves all names to the service, so only those of the connection are
+ * withheld there. The identity names are withheld in both.
  */
-export function createRelayTrailers(injectedNames: readonly string[]): RelayTrailers {
-  const withheld = new Set([...headersOnly, ...injectedNames.map((name) => name.toLowerCase())])
+export function createRelayTrailers(injectedNames: readonly string[]): RelayTrailersOf {
+  const own = injectedNames.map((name) => name.toLowerCase())
+  const http = relayWithout(new Set([...headersOnly, ...own]), family)
+  const grpc = relayWithout(new Set([...hopByHop, 'host', ...own]), ownFamily)
+  return (contentType) => (grpcType(contentType) === undefined ? http : grpc)
+}
+
+/** Values that Node refuses to write are dropped. */
+function relayWithout(withheld: ReadonlySet<string>, families: RegExp): RelayTrailers {
   const mayPass = (name: string) =>
-    tokenForm.test(name) && !withheld.has(name) && !family.test(name)
+    tokenForm.test(name) && !withheld.has(name) && !families.test(name)
 
   return {
     announced(headers) {
@@ -40,6 +54,7 @@ function pairsOf(fields: readonly string[]): [string, string][] {
 const tokenForm = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/
 
+const ownFamily = /^x-postern-/
 const family = /^(?:content|proxy|access-control|sec|if|x-postern|x-forwarded)-/
 
 const headersOnly = [

@@ -132,7 +132,7 @@ export async function buildGeneration(
         new Set(targets.map((target) => originOf(target))),
       ]),
     ),
-    relayTrailers: createRelayTrailers(injectedNames),
+    relayTrailersOf: createRelayTrailers(injectedNames),
     assertion,
     departTrace: tracing?.depart ?? (() => []),
     relayLogoutHeaders: (...answer) => [...relayHeaders(...answer), ...cookie.cleared],

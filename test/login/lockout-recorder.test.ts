@@ -88,6 +88,31 @@ describe('recording lock-outs', () => {
     expect(added).toEqual(['long'])
   })
 
+  test('says that they are recorded again when the store has answered only', async () => {
+    let time = 0
+    let isDown = true
+    const asked: string[] = []
+    const records = {
+      async add([first]: readonly LockoutRecord[]) {
+        asked.push(first?.key ?? '')
+        if (isDown) throw new Error('down')
+      },
+    }
+    const { began: begin, lines } = recorder(records, { now: () => time })
+    begin(began('short', 1000))
+    await until(() => lines.length === 1)
+    time = 2000
+    // Several attempts later there is nothing left to ask the store.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    begin(began('long'))
+    await until(() => asked.includes('long'))
+    expect(lines.length).toBe(1)
+
+    isDown = false
+    await until(() => lines.length === 2)
+    expect(lines[1]).toBe('login lock-outs are recorded again')
+  })
+
   test('asks for ended ones only while something is locked out', async () => {
     let time = 0
     let asked = 0

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createSessionRecorder } from '../../src/stores/sessions/session-recorder.ts'
 import type { SeenSession, Session, SessionStore } from '../../src/stores/sessions/session-store.ts'
 import type { VerifiedToken } from '../../src/token/tokens.ts'
@@ -11,7 +11,12 @@ const noon = Date.parse('2030-01-01T12:00:00.000Z')
 function setUp() {
   const stored = new Map<string, Session>()
   const asked: string[] = []
-  const state = { reachable: true, services: [] as SeenSession[], clock: noon }
+  const state = {
+    reachable: true,
+    servicesReachable: true,
+    services: [] as SeenSession[],
+    clock: noon,
+  }
   async function ask(what: string): Promise<void> {
     asked.push(what)
     if (!state.reachable) throw new Error('unreachable')
@@ -35,14 +40,24 @@ function setUp() {
     list: async () => [...stored.values()],
   }
   const warnings: unknown[] = []
+  const lines: string[] = []
   const recorder = createSessionRecorder({
     store,
-    markServices: async (seen) => void state.services.push(...seen),
+    async markServices(seen) {
+      if (!state.servicesReachable) throw new Error('no database')
+      state.services.push(...seen)
+    },
     now: () => state.clock,
-    log: { info: () => {}, warn: (fields, text) => warnings.push([fields, text]) },
+    log: {
+      info: (_, text) => lines.push(text),
+      warn(fields, text) {
+        lines.push(text)
+        warnings.push([fields, text])
+      },
+    },
   })
   onTestFinished(recorder.close)
-  return { recorder, stored, asked, state, warnings }
+  return { recorder, stored, asked, state, warnings, lines }
 }
 
 const login = (id: string, agent = 'curl/8') => ({
@@ -79,6 +94,49 @@ test('a login waits for a store that is unreachable, and the log says so once', 
   state.reachable = true
   await until(() => stored.size === 1)
   expect(warnings).toEqual([[{ reason: 'unreachable' }, 'sessions not recorded']])
+})
+
+describe('sessions are recorded again', () => {
+  const failed = 'sessions not recorded'
+  const again = 'sessions recorded again'
+  /** Long enough for a write of what was seen, and for the attempts after it. */
+  const seenMs = 2 * minute
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('when the store has answered, and not because nothing is left to write', async () => {
+    const { recorder, asked, state, lines } = setUp()
+    state.reachable = false
+    recorder.seen(token('a'))
+    await vi.advanceTimersByTimeAsync(seenMs)
+    expect([asked, lines]).toEqual([['seen 1'], [failed]])
+
+    state.reachable = true
+    recorder.opened(login('b'))
+    await vi.advanceTimersByTimeAsync(seenMs)
+    expect(lines).toEqual([failed, again])
+  })
+
+  test('when the store that failed answers, and not another one', async () => {
+    const { recorder, stored, state, lines } = setUp()
+    state.servicesReachable = false
+    recorder.seen(token('program', 'service'))
+    await vi.advanceTimersByTimeAsync(seenMs)
+    recorder.opened(login('b'))
+    await vi.advanceTimersByTimeAsync(seenMs)
+    expect([stored.size, lines]).toEqual([1, [failed]])
+
+    state.servicesReachable = true
+    state.clock += 5 * minute
+    recorder.seen(token('program', 'service'))
+    await vi.advanceTimersByTimeAsync(seenMs)
+    expect(lines).toEqual([failed, again])
+  })
 })
 
 test('an outage keeps so many sessions, and counts the rest', async () => {

@@ -71,6 +71,8 @@ export function createLockoutRecorder(parts: LockoutRecorderParts) {
   async function turn(): Promise<void> {
     for (const [key, { endsAt }] of waiting) if (endsAt <= now()) waiting.delete(key)
     for (const [key, endsAt] of open) if (endsAt <= now()) open.delete(key)
+    // Without a question, the store has not said that it is back.
+    if (waiting.size === 0 && open.size === 0) return
     try {
       await write()
       if (open.size > 0) {

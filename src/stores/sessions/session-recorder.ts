@@ -39,6 +39,9 @@ interface RecorderParts {
   readonly log: FeedLog
 }
 
+/** Tokens of programs are always in the database, sessions of people also in Redis. */
+type Where = 'sessions' | 'services'
+
 /** Between half of it and all of it passes between two writes of what was seen. */
 const SEEN_MS = 60_000
 const CLOSE_MS = 2000
@@ -58,29 +61,37 @@ export function createSessionRecorder(parts: RecorderParts): SessionRecorder {
   let nextSeenAt = afterInterval()
   let failures = 0
   let dropped = 0
-  let complaint: string | undefined
+  let asked: Where = 'sessions'
+  let complaint: { readonly where: Where; readonly reason: string } | undefined
+
+  /** Only an answer of the store that failed says that it is back: often there is nothing to write. */
+  async function write<Part>(where: Where, to: (part: Part) => Promise<void>, part: Part) {
+    asked = where
+    await to(part)
+    if (complaint?.where !== where) return
+    log.info({}, 'sessions recorded again')
+    complaint = undefined
+  }
 
   /** What fails is not repeated: a token that is in use is noted again within a minute. */
   async function writeSeen(): Promise<void> {
     const seen = noted.take()
     nextSeenAt = afterInterval()
-    for (const part of partsOf(seen.user)) await store.markSeen(part)
-    for (const part of partsOf(seen.service)) await markServices(part)
+    for (const part of partsOf(seen.user)) await write('sessions', store.markSeen, part)
+    for (const part of partsOf(seen.service)) await write('services', markServices, part)
   }
 
   async function attempt(isLast = false): Promise<'unanswered' | undefined> {
     try {
-      await drain(added, store.add)
-      await drain(removed, store.remove)
+      await drain(added, (part) => write('sessions', store.add, part))
+      await drain(removed, (part) => write('sessions', store.remove, part))
       if (isLast || performance.now() >= nextSeenAt) await writeSeen()
-      if (complaint !== undefined) log.info({}, 'sessions recorded again')
-      complaint = undefined
       return undefined
     } catch (error) {
       failures++
       const reason = failureText(error)
-      if (complaint !== reason) log.warn({ reason }, 'sessions not recorded')
-      complaint = reason
+      if (complaint?.reason !== reason) log.warn({ reason }, 'sessions not recorded')
+      complaint = { where: asked, reason }
       return 'unanswered'
     }
   }

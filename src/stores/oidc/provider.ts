@@ -33,7 +33,7 @@ export interface OpenProvider extends IdentityProvider {
   /** The keys that sign logout tokens. Throws a Fault without any. */
   keys(): Promise<IssuerKeySet>
   /** Fetches keys that may be newer, within the bounds of the schedule. */
-  refresh(): Promise<void>
+  refresh(): Promise<unknown>
   state(): ProviderState
   close(): void
 }

@@ -38,7 +38,7 @@ export function createIssuerTokens(parts: IssuerTokenParts): ForeignTokens {
     { issuer, keys }: OpenIssuer,
   ): Promise<VerifiedToken> {
     refuseHeader(header, issuer)
-    const key = await findKey(header, keys, issuer)
+    const key = await findKey(header, keys, issuer, () => isNewerThan(keys, claims['iat']))
     if (!(await isSignedBy(text, key))) throw invalidToken('wrong signature')
     const purpose = otherPurpose(header['typ'], claims, issuer.acceptIdTokens ?? false)
     if (purpose !== undefined) throw invalidToken(`it is ${purpose}, not an access token`)
@@ -63,6 +63,12 @@ export function createIssuerTokens(parts: IssuerTokenParts): ForeignTokens {
     } as const)
     refuseLongLife(verified, issuer)
     return verified
+  }
+
+  /** Whether a token of this time, which is not verified, can have a key that is newer than ours. */
+  function isNewerThan(keys: KeySchedule, issuedAt: unknown): boolean {
+    const fetchedAt = now() - (keys.ageSeconds() ?? Number.POSITIVE_INFINITY)
+    return typeof issuedAt !== 'number' || issuedAt > fetchedAt - clockSkewSeconds
   }
 
   function refuseLongLife(token: VerifiedToken, { maxLifetimeSeconds, name }: Issuer): void {
@@ -100,12 +106,14 @@ function refuseHeader(header: CompactToken['header'], { typ: wanted }: Issuer): 
 
 /**
  * The key of a header. An unknown `kid` may be that of a new key, so keys are fetched, within the bounds
- * of the schedule. If they cannot be, that is a fault: an outage must not make callers discard good tokens.
+ * of the schedule. If they cannot be, that is a fault: neither an outage nor a second rotation in a
+ * cool-down may make callers discard good tokens. A token from before the last fetch has no newer key.
  */
 async function findKey(
   { kid, alg }: CompactToken['header'],
   keys: KeySchedule,
   { name, algorithms }: Issuer,
+  isNewer: () => boolean,
 ): Promise<IssuerKey> {
   if (kid !== undefined && typeof kid !== 'string') throw invalidToken('kid is not a text')
   // No key that a fetch could bring would fit.
@@ -113,12 +121,14 @@ async function findKey(
   const known = keys.current()?.choose(kid, alg)
   if (known !== undefined && known !== 'unknown') return known
 
-  if (known === 'unknown' || keys.current() === undefined) await keys.refresh()
+  const isAsked = known === 'unknown' || keys.current() === undefined
+  const isFetched = isAsked && (await keys.refresh())
   const set = keys.current()
   if (set === undefined) throw withoutKeys(name, keys)
   const found = set.choose(kid, alg)
-  if (found === 'unknown' && keys.isBehind()) {
-    throw new Fault('issuer', { reason: `unknown kid of issuer ${name}: ${why(keys)}` })
+  if (found === 'unknown' && (keys.isBehind() || (!isFetched && isNewer()))) {
+    const reason = keys.isBehind() ? why(keys) : 'its keys were fetched within cooldownSeconds'
+    throw new Fault('issuer', { reason: `unknown kid of issuer ${name}: ${reason}` })
   }
   if (found === undefined || found === 'unknown') throw invalidToken('no key for this header')
   return found

@@ -26,9 +26,9 @@ export interface KeySchedule<Fetched = IssuerKeySet> {
   current(): Fetched | undefined
   /**
    * Fetches keys unless a fetch is in progress or began less than a cool-down ago. Resolves when that
-   * fetch has ended, and at the latest after `waitMs`. Never rejects.
+   * fetch has ended, and at the latest after `waitMs`: to whether there was one. Never rejects.
    */
-  refresh(): Promise<void>
+  refresh(): Promise<boolean>
   /** Whether the issuer may have keys that are not known here: its last fetch failed or goes on. */
   isBehind(): boolean
   /** Why the last fetch failed; `undefined` if it did not. */
@@ -97,9 +97,10 @@ export function createKeySchedule<Fetched = IssuerKeySet>(
   return {
     current: () => (latest !== undefined && now() - latest.at <= maxAgeMs ? latest.set : undefined),
     async refresh() {
-      if (closing.signal.aborted) return
-      if (running === undefined && now() - startedAt < cooldownMs) return
+      if (closing.signal.aborted) return false
+      if (running === undefined && now() - startedAt < cooldownMs) return false
       await atMost(waitMs, running ?? begin())
+      return true
     },
     isBehind: () => running !== undefined || failures > 0,
     failure: () => failure,

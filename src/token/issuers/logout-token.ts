@@ -20,7 +20,7 @@ interface LogoutTokenParts {
   readonly idTokenAlgorithm: IssuerAlgorithm
   readonly keys: () => Promise<IssuerKeySet>
   /** Fetches keys that may be newer. */
-  readonly refresh: () => Promise<void>
+  readonly refresh: () => Promise<unknown>
   /** Seconds since the epoch. */
   readonly now: () => number
 }

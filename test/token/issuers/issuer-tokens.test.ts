@@ -35,12 +35,16 @@ async function setOf(keys: Readonly<Record<string, TestKey>>): Promise<IssuerKey
 async function setUp(change: Partial<Issuer> = {}) {
   const clock = { now: noon }
   const held = (first: IssuerKeySet | undefined) => {
-    const keys = { set: first, next: undefined as IssuerKeySet | undefined, isBehind: false }
+    const next = undefined as IssuerKeySet | undefined
+    const keys = { set: first, next, isBehind: false, cools: false, age: 10 }
     const refresh = vi.fn(async () => {
+      if (keys.cools) return false
       keys.set = keys.next ?? keys.set
+      return true
     })
     const failure = () => (keys.isBehind ? 'HTTP 500' : undefined)
-    const schedule = { current: () => keys.set, refresh, failure, isBehind: () => keys.isBehind }
+    const facts = { failure, isBehind: () => keys.isBehind, ageSeconds: () => keys.age }
+    const schedule = { current: () => keys.set, refresh, ...facts }
     return { keys, refresh, schedule: schedule as unknown as KeySchedule }
   }
   const [first, second] = [held(await setOf({ k: keyA })), held(await setOf({ k: keyB }))]
@@ -199,6 +203,21 @@ describe('a token of another issuer', () => {
     first.keys.isBehind = true
 
     expect(await outcome(text)).toMatch(/^fault: unknown kid of issuer a: HTTP 500$/)
+  })
+
+  test('with an unknown key faults in the cool-down, unless it is older than the keys', async () => {
+    const { outcome, first } = await setUp()
+    first.keys.cools = true
+    const at = (iat: number | undefined) => outcome(token({ iat }, { kid: 'new' }, keyB))
+
+    const faults = /^fault: unknown kid of issuer a: its keys were fetched within cooldownSeconds$/
+    expect(await at(noon)).toMatch(faults)
+    expect(await at(undefined)).toMatch(faults)
+    // Fetched ten seconds ago, by a clock that may be a minute off.
+    expect(await at(noon - 69)).toMatch(faults)
+    expect(await at(noon - 71)).toBe('no key for this header')
+    first.keys.cools = false
+    expect(await at(noon)).toBe('no key for this header')
   })
 
   test('with a known key and another algorithm, or one that is not accepted, causes no fetch', async () => {

@@ -1,8 +1,10 @@
+import tls from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createRedis, type RedisClient } from '../../src/stores/redis/redis.ts'
 import { testPrefix } from '../support/redis-client.ts'
+import { startClusterSite } from '../support/redis-cluster.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
-import { roleOf, startSteeredSentinel } from '../support/steered-sentinel.ts'
+import { followersOf, roleOf, startSteeredSentinel } from '../support/steered-sentinel.ts'
 import { until } from '../support/until.ts'
 
 /** Longer than a test: a connection that waits for one of these does not recover in time. */
@@ -83,3 +85,36 @@ describe('a primary that hangs is left when Sentinel has promoted another server
     expect(await roleOf(replica)).toBe('master')
   })
 })
+
+test('a node of a cluster that hangs is left at the first command without a reply', async () => {
+  const site = await startClusterSite()
+  onTestFinished(site.stop)
+  const usual = tls.getCACertificates('default')
+  tls.setDefaultCACertificates([...usual, site.certificates.authorityText])
+  onTestFinished(() => tls.setDefaultCACertificates(usual))
+  // The driver itself drops a silent connection after ten times that, when this test is over.
+  const timeouts = { connectTimeoutMs: 5000, commandTimeoutMs: 15_000 }
+  const redis = createRedis({ url: site.url, prefix: '{postern}:', ...timeouts })
+  onTestFinished(redis.close)
+  await redis.connect()
+  const write = () => redis.run((commands) => commands.set('{postern}:key', 'value'))
+  await write()
+  const owner = await site.owner()
+  await until(async () => (await followersOf(owner)) === 1)
+  const others = site.nodes.filter((node) => node !== owner)
+
+  hang(owner)
+  // Nothing was sent meanwhile: the connection is open, and nothing has told the driver to look again.
+  await until(async () => {
+    const writes = others.map(({ client }) => client.set('{postern}:probe', '1').catch(() => ''))
+    return (await Promise.all(writes)).includes('OK')
+  })
+
+  await expect(write()).rejects.toThrow()
+  await until(() =>
+    write().then(
+      () => true,
+      () => false,
+    ),
+  )
+}, 120_000)

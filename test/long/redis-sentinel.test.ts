@@ -62,6 +62,22 @@ describe('Redis with Sentinel, over TLS and with ACL users', () => {
     )
   })
 
+  test('has a primary that hangs, under load: callers do not notice, logins recover', async () => {
+    const site = await startSite()
+    const { load, usualMs, recovery } = await startUnderLoad(site, { author: false })
+    const before = await site.failovers()
+    const primary = await site.primary()
+
+    primary.pause()
+    onTestFinished(primary.resume)
+    await until(async () => (await site.failovers()) > before)
+    const recoveredMs = await recovery(performance.now())
+
+    console.info(`sentinel: primary hung, login ${recoveredMs} ms later (usually ${usualMs} ms)`)
+    expect(recoveredMs).toBeLessThan(30_000)
+    expect(load.calls.failed).toEqual([])
+  })
+
   test('fails over to a replica that lacks the last writes: gateways restore revocations and keep their policy', async () => {
     const site = await startSite()
     const { gateways, author, load } = await startUnderLoad(site, { author: false })

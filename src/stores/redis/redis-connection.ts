@@ -19,9 +19,13 @@ export interface RedisSettings {
 export const BULK_FACTOR = 10
 
 const DISCONNECT_MS = 50
+/** Between two questions about the slots of a cluster, so that one that is only slow stays usable. */
+const DOUBT_MS = 500
 
 export interface RedisConnection {
   readonly driver: Redis | Cluster
+  /** Call it when a command got no reply. Only with Cluster: finds out who serves our slot now. */
+  readonly doubt?: () => void
   /** Only with Sentinel. */
   readonly sentinel?: SentinelView
 }
@@ -57,7 +61,16 @@ export function createConnection(settings: RedisSettings): RedisConnection {
     // Certificates carry names: with TLS the nodes are not to be replaced by their addresses.
     ...(address.tls && { dnsLookup: (name, done) => done(null, name) }),
   })
-  return { driver }
+  let asked = Number.NEGATIVE_INFINITY
+  return {
+    driver,
+    // The driver asks after errors only, and a node that hangs gives none until a timeout of seconds.
+    doubt() {
+      if (performance.now() < asked + DOUBT_MS) return
+      asked = performance.now()
+      driver.refreshSlotsCache()
+    },
+  }
 }
 
 /**

@@ -52,7 +52,7 @@ export function createRedis(settings: RedisSettings): RedisClient {
   ): Promise<T> {
     try {
       if (connection.status !== 'ready') throw whyDown ?? new Error('not connected')
-      return await withTimeout(timeoutMs, command(connection))
+      return await withTimeout(timeoutMs, command(connection), opened.doubt)
     } catch (error) {
       throw redisFault(error)
     }

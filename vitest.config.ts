@@ -10,6 +10,7 @@ export default defineConfig({
       'test/support/database-template.ts',
       'test/support/console-pages.ts',
     ],
+    setupFiles: process.env['POSTERN_GOLDEN'] ? ['test/support/golden/setup.ts'] : [],
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 120_000 } },

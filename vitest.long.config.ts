@@ -9,6 +9,7 @@ export default defineConfig({
       'test/support/database-template.ts',
       'test/support/console-pages.ts',
     ],
+    setupFiles: process.env['POSTERN_GOLDEN'] ? ['test/support/golden/setup.ts'] : [],
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },

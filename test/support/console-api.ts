@@ -5,6 +5,8 @@ import type { ConsoleSession } from '../../src/console/access/session.ts'
 import { createOperations } from '../../src/console/api/register.ts'
 import { createErrorReplies } from '../../src/console/replies.ts'
 import { createMessages } from '../../src/messages/messages.ts'
+import { golden } from './golden/golden.ts'
+import { headersIn } from './golden/headers.ts'
 import { readTestConfig } from './test-config.ts'
 
 /** What a test sends. */
@@ -62,25 +64,31 @@ export async function startConsoleApi(options: {
   const address = await server.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(() => server.close())
 
-  async function readAnswer(answer: Response): Promise<ApiAnswer> {
-    return { status: answer.status, headers: answer.headers, body: await answer.text() }
+  async function send(target: string, call: string, init: RequestInit): Promise<ApiAnswer> {
+    const record = golden?.call(call)
+    const { status, headers, ...answer } = await readAnswer(await fetch(target, init))
+    record?.({ status, headers: headersIn((name) => headers.get(name) ?? undefined), ...answer })
+    return { status, headers, ...answer }
   }
 
   return {
     bugs,
-    async post(path, body) {
-      const answer = await fetch(`${address}/console/api/v1/${path}`, {
+    post(path, body) {
+      const text = JSON.stringify(body)
+      return send(`${address}/console/api/v1/${path}`, `POST ${path} ${text}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        body: text,
       })
-      return readAnswer(answer)
     },
-    async get(path, call = {}) {
-      const answer = await fetch(`${address}/console/api/v1/${path}${call.query ?? ''}`, {
-        headers: call.accept === undefined ? {} : { accept: call.accept },
+    get(path, { query = '', accept } = {}) {
+      return send(`${address}/console/api/v1/${path}${query}`, `GET ${path}${query}`, {
+        headers: accept === undefined ? {} : { accept },
       })
-      return readAnswer(answer)
     },
   }
+}
+
+async function readAnswer(answer: Response): Promise<ApiAnswer> {
+  return { status: answer.status, headers: answer.headers, body: await answer.text() }
 }

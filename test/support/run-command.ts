@@ -1,4 +1,5 @@
 import { dispatch } from '../../src/cli/commands/dispatch.ts'
+import { golden } from './golden/golden.ts'
 
 export interface RunOptions {
   readonly cwd?: string
@@ -27,6 +28,7 @@ export async function runCommand(
   { cwd = '.', env = {}, stdin = '', types, onOut, userName = 'ada', cpuMs, now }: RunOptions = {},
 ): Promise<Ran> {
   let [out, err] = ['', '']
+  const record = golden?.call(['postern', ...argv].join(' '))
   const code = await dispatch(argv, {
     out: (text) => {
       out += text
@@ -57,5 +59,6 @@ export async function runCommand(
       },
     }),
   })
+  record?.({ code, out, err })
   return { code, out, err }
 }

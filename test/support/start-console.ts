@@ -9,6 +9,8 @@ import { loadConfig } from '../../src/config/load.ts'
 import { createOperations, type RegisterOperations } from '../../src/console/api/register.ts'
 import { createLog } from '../../src/log/log.ts'
 import { openConsole, type RunningConsole } from '../../src/serve/console/open-console.ts'
+import { golden } from './golden/golden.ts'
+import { headersIn } from './golden/headers.ts'
 import { type RawAnswer, request, sendRaw } from './raw-client.ts'
 import { type Ran, runCommand } from './run-command.ts'
 import { testSecret } from './tokens.ts'
@@ -155,11 +157,17 @@ async function send(port: number, line: string, given: ConsoleCall): Promise<Raw
   ]
   const path = /^[/*]|^http/.test(target) ? target : `/console/api/v1/${target}`
   const head = request(`${method} ${path}`, all).replace('Host: gateway.test', `Host: ${host}`)
+  const record = golden?.call(`${method} ${path}${hasBody ? ` ${text}` : ''}`)
   const { answers } = await sendRaw(port, `${head}${hasBody ? text : ''}`, {
     bodiless: isHead,
     ...(from !== undefined && { localAddress: from }),
   })
   const [answer] = answers
   if (answer === undefined) throw new Error(`no answer to ${line}`)
+  record?.({
+    status: answer.status,
+    headers: headersIn((name) => answer.header(name)),
+    body: answer.body,
+  })
   return answer
 }

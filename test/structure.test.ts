@@ -243,7 +243,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'mysql-url.ts',
   ],
   'stores/policies/document': ['stores', 'stores/redis', 'policy/set', 'signing'],
-  'stores/policies/replicas': ['fleet', 'stores', 'stores/redis', 'stores/policies/document'],
+  'stores/policies/replicas': [
+    'fleet',
+    'stores',
+    'stores/redis',
+    'stores/policies/document',
+    'signing',
+  ],
   'stores/policies/proposals': [
     'stores',
     'stores/redis',

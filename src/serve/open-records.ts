@@ -10,6 +10,8 @@ import type { MetricRegistry } from '../metrics/registry.ts'
 import { addUsageMetrics } from '../metrics/usage-metrics.ts'
 import type { Trust } from '../signing/trust.ts'
 import type { Database } from '../stores/database/database.ts'
+import type { Move } from '../stores/policies/document/policy-keys.ts'
+import { HISTORY } from '../stores/policies/document/read-moves.ts'
 import { createMoveCopies } from '../stores/policies/moves/move-copies.ts'
 import { createMoveTable } from '../stores/policies/moves/move-table.ts'
 import type { OpenPolicySource } from '../stores/policies/open-policy-source.ts'
@@ -61,7 +63,7 @@ async function openSpanExport(
   return spans
 }
 
-/** Copies the history of published policies to the database. */
+/** Copies the history of published policies to the database. Returns how to read it there. */
 export function openMoveCopies(
   { config, log }: ServeOptions,
   stores: {
@@ -71,15 +73,12 @@ export function openMoveCopies(
     readonly trust: Trust | undefined
   },
   closing: Closing,
-): void {
+): (() => Promise<readonly Move[]>) | undefined {
   const { policies, redis, database, trust } = stores
-  if (config.policy.source !== 'redis' || redis === undefined) return
+  if (config.policy.source !== 'redis' || redis === undefined) return undefined
   const { history } = createPolicyStore(redis)
-  const copies = createMoveCopies({
-    history,
-    table: createMoveTable(database, redis.prefix, { trust }),
-    log,
-  })
+  const table = createMoveTable(database, redis.prefix, { trust })
+  const copies = createMoveCopies({ history, table, log })
   closing.add(copies.close)
   let copied: number | undefined
   policies.onAttempt(() => {
@@ -88,6 +87,7 @@ export function openMoveCopies(
     copied = sequence
   })
   copies.moved()
+  return () => table.list(HISTORY)
 }
 
 /** The decision log, if enabled: among the other log lines, or in a file of its own. */

@@ -9,6 +9,7 @@ import { addPropagationMetric } from '../metrics/policy-metrics.ts'
 import { createMetricRegistry } from '../metrics/registry.ts'
 import { createLivePolicies } from '../policy/live.ts'
 import { readTrust } from '../stores/keys/trusted-keys.ts'
+import type { Move } from '../stores/policies/document/policy-keys.ts'
 import { openPolicySource } from '../stores/policies/open-policy-source.ts'
 import { openRedis } from '../stores/redis/redis.ts'
 import { findLastingKey } from '../token/derived-keys.ts'
@@ -68,6 +69,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   if (redis !== undefined) closing.add(redis.close)
   const decisionWatch = createDecisionWatch()
   let ownFacts: (() => ReplicaFacts) | undefined
+  let recorded: (() => Promise<readonly Move[]>) | undefined
   let digestKey: () => string | undefined = () => undefined
   const shadow = openShadow(config, () => digestKey())
   const trust = config.policy.trust && readTrust(config.policy.trust, '.')
@@ -78,6 +80,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     live: createLivePolicies(),
     log,
     version,
+    recorded: async () => recorded?.().catch(() => []) ?? [],
     facts: () => ownFacts?.(),
     takeDecisions: decisionWatch.take,
     onPropagated: addPropagationMetric(registry),
@@ -103,7 +106,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const loginFacts = { ...identity, captchaRequired, passwordsPrinted, ...revoking }
   const login = await buildLogin(options, loginFacts, closing)
   const { database, loginLog } = login
-  openMoveCopies(options, { policies, redis, database, trust }, closing)
+  recorded = openMoveCopies(options, { policies, redis, database, trust }, closing)
   openAudit(options, { database, keys, policies, registry }, closing)
   const feed = await openRevocationFeed(options, { redis, database, revocations }, closing)
 

@@ -29,6 +29,7 @@ export const rejections = [
   'wrong-purpose',
   'wrong-document',
   'replayed',
+  'unknown-predecessor',
 ] as const
 export type RejectionReason = (typeof rejections)[number]
 
@@ -120,22 +121,53 @@ export function documentMismatch(
   return reject('wrong-document', `signed for another document of ${revision}`)
 }
 
+/** The statement that this names, if enough trusted keys signed it. */
+export type FindSigned = (named: Predecessor) => Verified | undefined
+
+/** Looks among what was stored; verifies only what is asked for. */
+export function findAmong(stored: readonly (Signed | undefined)[], trust: Trust): FindSigned {
+  const byName = Map.groupBy(
+    stored.filter((each) => each !== undefined),
+    ({ statement }) => nameOf(parseStatement(statement)),
+  )
+  return (named) => {
+    const found = byName.get(nameOf(named)) ?? []
+    return found
+      .map((signed) => verifySigned(signed, 'live', trust))
+      .find((each): each is Verified => !isRejection(each))
+  }
+}
+
+function nameOf(named: Predecessor | undefined): string {
+  return named === undefined ? '' : `${named.revision} ${named.serial}`
+}
+
 /**
- * Why a statement must not replace the known one, if so. It has to be newer, and its signers must
- * have seen the known one or a later one: else a proposal that lost to another could still be used.
+ * Why a statement must not replace the known one, if so. It has to be newer, and to descend from the known
+ * one by statements that were signed too: else a proposal that lost to another could still be used, and one
+ * signer could name a predecessor that never was, for the others to compare with.
  */
 export function staleness(
   { revision, serial, after }: Statement,
   known: Predecessor,
+  find: FindSigned,
 ): Rejection | undefined {
   if (serial <= known.serial) {
     return reject('replayed', `${revision} was signed before ${known.revision}, the active one`)
   }
-  const isSeen =
-    after !== null &&
-    (after.serial > known.serial ||
-      (after.serial === known.serial && after.revision === known.revision))
-  if (isSeen) return undefined
+  let before = after
+  for (let above = serial; before !== null && before.serial > known.serial; ) {
+    const earlier = before.serial < above ? find(before)?.statement : undefined
+    if (earlier === undefined) {
+      return reject(
+        'unknown-predecessor',
+        `${revision} descends from ${before.revision} with serial ${before.serial}, for which no signatures were found; this gateway uses ${known.revision}`,
+      )
+    }
+    above = before.serial
+    before = earlier.after
+  }
+  if (before !== null && nameOf(before) === nameOf(known)) return undefined
   const over = after?.revision ?? 'nothing'
   return reject(
     'replayed',

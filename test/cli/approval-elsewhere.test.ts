@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
 import { parsePrivateKey } from '../../src/signing/ssh-private-key.ts'
 import { createSignature, unarmored } from '../../src/signing/ssh-signature.ts'
 import { formatStatement, parseStatement } from '../../src/signing/statement.ts'
 import { apiPath, startStranger } from '../support/console-stranger.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
-import { testSigner } from '../support/policy-signers.ts'
 import { remotePostern } from '../support/remote-postern.ts'
 import {
   approve,
@@ -13,6 +13,7 @@ import {
   proposed,
   published,
   push,
+  trustedKeys,
 } from './approval-office.ts'
 import { folder } from './policy-runner.ts'
 
@@ -116,7 +117,15 @@ describe('approve --gateway', () => {
     const proposal = await json('proposals', revision)
     const files = new Map<string, unknown>()
     for (const each of [revision, proposal.over]) files.set(each, (await json('files', each)).files)
-    const cwd = await folder({ 'ben.pem': officePeople.ben.pem })
+    const trust = { keys: trustedKeys, signatures: 2 }
+    const cwd = await folder({
+      'ben.pem': officePeople.ben.pem,
+      'config/postern.yaml': stringify({
+        application: { mode: 'dev' },
+        redis: { url: 'redis://127.0.0.1:1' },
+        policy: { source: 'redis', trust },
+      }),
+    })
     return { at, revision, proposal, filesOf: (each: string) => files.get(each), cwd }
   }
 
@@ -132,7 +141,8 @@ describe('approve --gateway', () => {
     expect(asked.err).toContain('proposed    by ann at ')
     expect(asked.err).toContain('clerk  GET  /stock')
     expect(asked.err).toContain('access widens: 1 gain')
-    expect(asked.err).toMatch(/Sign r-[0-9a-f]+ as SHA256:\S+\? Type yes: /)
+    expect(asked.err).toMatch(/compared with r-[0-9a-f]+ \(serial \d+, signed by ann, ben\)/)
+    expect(asked.err).toMatch(/Sign r-[0-9a-f]+ as ben\? Type yes: /)
 
     const done = await run(['policy', 'approve', revision, '--key', 'ben.pem', '--yes'], { cwd })
     expect([done.code, posted]).toEqual([0, [`${apiPath}policy/approve`]])
@@ -151,6 +161,7 @@ describe('approve --gateway', () => {
       { name: 'model.conf', text: 'x' },
       { name: 'policy.csv', text: 'p, clerk, /*, GET\n' },
     ]
+    const { base } = proposal
     const aDay = 25 * 60 * 60 * 1000
     for (const [told, reason] of [
       // Files of another policy, and harmless ones for another statement.
@@ -163,6 +174,26 @@ describe('approve --gateway', () => {
       [{ proposal: stated({ serial: Date.now() + aDay }), files: filesOf }, 'a valid statement'],
       [{ proposal: stated({ purpose: 'shadow' }), files: filesOf }, 'a valid statement'],
       [{ proposal: { ...proposal, needed: 0 }, files: filesOf }, 'policy.trust is not set there'],
+      // A predecessor that nobody signed, or one person, or that is another one.
+      [
+        { proposal: stated({ after: { ...statement.after, serial: 5 } }), files: filesOf },
+        'signatures that make r-',
+      ],
+      [{ proposal: { ...proposal, base: null }, files: filesOf }, 'signatures that make r-'],
+      [
+        {
+          proposal: { ...proposal, base: { ...base, signatures: base.signatures.slice(0, 1) } },
+          files: filesOf,
+        },
+        'signatures that make r-',
+      ],
+      [
+        {
+          proposal: { ...proposal, base: { ...base, statement: proposal.statement } },
+          files: filesOf,
+        },
+        'signatures that make r-',
+      ],
       [
         { proposal: { ...proposal, state: 'stale' }, files: filesOf },
         'another policy was published',
@@ -178,11 +209,30 @@ describe('approve --gateway', () => {
     }
   })
 
-  test('needs the key, and no configuration', async () => {
+  test('shows signatures that this machine verified, whatever the console says', async () => {
+    const { revision, proposal, filesOf, cwd } = await real()
+    const told = { ...proposal, signers: ['ann', 'carl'], signatures: [], needed: 1 }
+    const { run } = await startLiar({ proposal: told, files: filesOf })
+    const { err } = await run(['policy', 'approve', revision, '--key', 'ben.pem'], {
+      ...{ cwd, types: 'no' },
+    })
+    expect(err).toContain('proposed    by ann (not verified) at ')
+    expect(err).toContain('signatures  0/2\n')
+  })
+
+  test('needs the key, and a configuration with policy.trust', async () => {
     const machine = await remotePostern('http://127.0.0.1:1')
-    const cwd = await folder({ 'ann.pem': testSigner('ann').pem })
+    const { cwd } = await real()
+    const bare = await folder({ 'ben.pem': officePeople.ben.pem })
+    const untrusting = await machine.run(
+      ['policy', 'approve', 'r-3f2a9c81d604', '--key', 'ben.pem'],
+      { cwd: bare },
+    )
+    expect(untrusting).toMatchObject({ code: 1, out: '' })
+    expect(untrusting.err).toContain('refused: without policy.trust, this machine cannot verify')
     for (const [args, code, reason] of [
-      [['--key', 'ann.pem', '--config', 'x.yaml'], 2, '--config does not work with --gateway'],
+      [['--key', 'ben.pem', '--config', 'x.yaml'], 3, 'x.yaml'],
+      [['--key', 'ben.pem', '--base', 'x'], 2, '--base does not work with --gateway'],
       [['--key', 'none.pem'], 3, 'none.pem'],
       [[], 2, '--signature is required with --gateway'],
     ] as const) {

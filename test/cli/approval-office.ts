@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { stringify } from 'yaml'
 import { testSigner } from '../support/policy-signers.ts'
@@ -47,7 +47,10 @@ export async function createOffice(url: string, signatures: number | undefined):
   })
   return {
     run: (args, options = {}) => policy(args, { cwd, userName: 'ann', ...options }),
-    write: (name, text) => writeFile(join(cwd, name), text),
+    async write(name, text) {
+      await mkdir(dirname(join(cwd, name)), { recursive: true })
+      await writeFile(join(cwd, name), text)
+    },
     edit: (...lines) => writeFile(join(cwd, 'policies/policy.csv'), rules(...lines)),
   }
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
 import { findChromium } from '../support/browser.ts'
 import { callThrough, expectDone, logInAt, startConsoleFleet } from '../support/console-fleet.ts'
 import {
@@ -28,6 +29,12 @@ describe.skipIf(program === undefined)('the console with policy.trust', () => {
     for (const [name, signer] of Object.entries({ ann, ben, eve })) {
       await writeFile(join(keys, `${name}.pem`), signer?.pem ?? '')
     }
+    const config = {
+      application: { mode: 'dev' },
+      redis: { url: 'redis://127.0.0.1:1' },
+      policy: { source: 'redis', trust: { keys: [ann?.line, ben?.line], signatures: 2 } },
+    }
+    await writeFile(join(keys, 'postern.yaml'), stringify(config))
   })
   afterAll(() => rm(keys, { recursive: true, force: true }))
   const { fleet: running, loggedIn } = walkFleet(() =>
@@ -71,7 +78,7 @@ describe.skipIf(program === undefined)('the console with policy.trust', () => {
     expect(await publish.count()).toBe(0)
 
     const shown = await page.locator('code', { hasText: 'policy approve' }).textContent()
-    // An approver has a key, an account and the address of the console; neither Redis nor its URL.
+    // An approver has a key, an account, policy.trust and the address of the console, and cannot reach Redis.
     const machine = await remotePostern(fleet.address.replace(/\/console\/$/, ''))
     expect((await machine.logIn('ann', fleet.passwords['ann'] ?? '')).code).toBe(0)
     const signWith = (key: string) => {

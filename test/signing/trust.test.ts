@@ -7,9 +7,11 @@ import {
   maxStatement,
   parseStatement,
   readSigned,
+  type Signed,
 } from '../../src/signing/statement.ts'
 import {
   documentMismatch,
+  findAmong,
   isRejection,
   signersOf,
   staleness,
@@ -154,8 +156,12 @@ describe('a statement for another document', () => {
 
 describe('the order of statements', () => {
   const known = { revision: 'r-aaaaaaaaaaaa', serial: 500 }
-  const next = (serial: number, after: typeof known | null) =>
-    staleness({ ...sample, serial, after }, known)?.message
+  const people = [person('alice'), person('bob')]
+  /** A signed statement in between, by these people. */
+  const between = (serial: number, after: typeof known | null, by = people) =>
+    signedBy(by, { ...sample, revision: 'r-bbbbbbbbbbbb', serial, after })
+  const next = (serial: number, after: typeof known | null, stored: readonly Signed[] = []) =>
+    staleness({ ...sample, serial, after }, known, findAmong(stored, trusting(people, 2)))?.message
 
   test('is that of their serials', () => {
     expect(next(501, known)).toBeUndefined()
@@ -172,8 +178,27 @@ describe('the order of statements', () => {
     expect(next(600, { revision: 'r-bbbbbbbbbbbb', serial: 500 })).toMatch(/over r-bbbbbbbbbbbb/)
   })
 
-  test('accepts a successor of one that this gateway missed', () => {
-    expect(next(600, { revision: 'r-bbbbbbbbbbbb', serial: 550 })).toBeUndefined()
+  test('accepts a successor of what this gateway missed, if all in between was signed', () => {
+    const missed = { revision: 'r-bbbbbbbbbbbb', serial: 550 }
+    const earlier = { revision: 'r-bbbbbbbbbbbb', serial: 520 }
+    expect(next(600, missed, [between(550, known)])).toBeUndefined()
+    expect(next(600, missed, [between(550, earlier), between(520, known)])).toBeUndefined()
+    const unknown = (serial: number) =>
+      `${sample.revision} descends from r-bbbbbbbbbbbb with serial ${serial}, for which no signatures were found; this gateway uses r-aaaaaaaaaaaa`
+    expect(next(600, missed)).toBe(unknown(550))
+    expect(next(600, missed, [between(550, known, people.slice(0, 1))])).toBe(unknown(550))
+    expect(next(600, missed, [between(551, known)])).toBe(unknown(550))
+    expect(next(600, missed, [between(550, earlier)])).toBe(unknown(520))
+    // Statements that follow themselves, or each other, lead nowhere.
+    expect(next(600, missed, [between(550, missed)])).toBe(unknown(550))
+    expect(next(600, { ...missed, serial: 600 }, [between(600, known)])).toBe(unknown(600))
+  })
+
+  test('refuses what descends from a sibling of the known one', () => {
+    const sibling = { revision: 'r-bbbbbbbbbbbb', serial: 550 }
+    const root = { revision: 'r-cccccccccccc', serial: 400 }
+    expect(next(600, sibling, [between(550, root)])).toMatch(/over r-b+, this gateway uses r-a+/)
+    expect(next(600, sibling, [between(550, null)])).toMatch(/over r-b+, this gateway uses r-a+/)
   })
 
   test('goes on after a clock that ran ahead', () => {

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createLivePolicies } from '../../src/policy/live.ts'
 import { maxSignatures, type Signed } from '../../src/signing/statement.ts'
+import { rejections } from '../../src/signing/trust.ts'
 import { largeBytes } from '../../src/stores/policies/document/stored-text.ts'
 import { createPolicyFeed } from '../../src/stores/policies/policy-feed.ts'
 import type { PolicySnapshot } from '../../src/stores/policies/policy-source.ts'
+import type { Move, PolicyDocument } from '../../src/stores/policies/policy-store.ts'
 import { createPublishedPolicies } from '../../src/stores/policies/published-policies.ts'
 import { formatSnapshot, parseSnapshot } from '../../src/stores/policies/snapshot-text.ts'
 import { createTrustGate } from '../../src/stores/policies/trust-gate.ts'
@@ -43,6 +45,20 @@ async function temporary(): Promise<string> {
   return join(directory, 'policy.snapshot')
 }
 
+interface Planted {
+  readonly document: PolicyDocument
+  readonly signed?: Signed
+}
+
+const moveOf = ({ document, signed }: Planted, sequence: number): Move => ({
+  ...{ revision: document.revision, sequence, author: 'ada', message: 'm', at: '', kind: 'push' },
+  ...(signed !== undefined && { signed }),
+})
+
+/** Writes to the history what anyone can write who reaches Redis. */
+const record = (planted: Planted) =>
+  redis.client.lpush(`${prefix}policy:history`, JSON.stringify(moveOf(planted, 11)))
+
 /** A gateway that uses `first`. */
 async function startWithFirst(snapshot?: string) {
   await plant(redis, { ...first, sequence: 10 })
@@ -62,7 +78,7 @@ describe('a gateway with policy.trust', () => {
       text: 'policy loaded',
       fields: { author: 'ada', signers: ['alice', 'bob'], revision: second.document.revision },
     })
-    expect(Object.values(feed.state().trust?.rejected ?? {})).toEqual([0, 0, 0, 0, 0, 0, 0])
+    expect(Object.values(feed.state().trust?.rejected ?? {})).toEqual(rejections.map(() => 0))
   })
 
   test('accepts what the store publishes with signatures', async () => {
@@ -208,11 +224,61 @@ describe('a gateway with policy.trust', () => {
     await until(() => feed.state().snapshot?.current === true)
   })
 
-  test('accepts the successor of a policy that it missed', async () => {
+  test('accepts the successor of a policy that it missed, if the history has that signed', async () => {
     const { feed } = await startWithFirst()
+    await record(second)
     await plant(redis, { ...third, sequence: 12 })
 
     await until(() => feed.revision() === third.document.revision)
+  })
+
+  test('accepts it too if only the database has what it missed', async () => {
+    await plant(redis, { ...first, sequence: 10 })
+    const recorded = [moveOf(second, 11)]
+    const feed = await openFeed(redis, { trust, recorded: async () => recorded })
+    await plant(redis, { ...third, sequence: 12 })
+
+    await until(() => feed.revision() === third.document.revision)
+  })
+
+  test.each<[string, () => readonly Planted[]]>([
+    ['was never seen', () => []],
+    [
+      'one person signed',
+      () => [{ ...second, signed: signPolicy([alice], second.document, next).signed }],
+    ],
+    ['nobody signed', () => [{ document: second.document }]],
+    [
+      'was signed for another serial',
+      () => [signPolicy(both, second.document, { ...next, serial: 2001 })],
+    ],
+    [
+      'was signed for a shadow',
+      () => [signPolicy(both, second.document, { ...next, purpose: 'shadow' })],
+    ],
+  ])('refuses the successor of a policy that %s', async (_, history) => {
+    const { feed } = await startWithFirst()
+    for (const each of history()) await record(each)
+    await plant(redis, { ...third, sequence: 12 })
+    await until(() => feed.rejected('unknown-predecessor') > 0)
+
+    expect(feed.revision()).toBe(first.document.revision)
+    expect(feed.state().lastError).toContain(
+      `descends from ${second.document.revision} with serial 2000, for which no signatures were found`,
+    )
+  })
+
+  test('refuses the successor of a signed policy that lost to the active one', async () => {
+    const { feed } = await startWithFirst()
+    await plant(redis, { ...second, sequence: 11 })
+    await until(() => feed.revision() === second.document.revision)
+    const lost = signPolicy(both, documentOf(['clerk, /lost, GET']), { ...next, serial: 2500 })
+    await record(lost)
+    const over = signPolicy(both, evil, { serial: 3000, after: lost.after })
+    await plant(redis, { ...over, sequence: 12 })
+
+    await until(() => feed.rejected('replayed') > 0)
+    expect(feed.revision()).toBe(second.document.revision)
   })
 
   test('rejects a document that was replaced under a signed head', async () => {

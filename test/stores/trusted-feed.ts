@@ -4,7 +4,7 @@ import { formatStatement, type Signed, type Statement } from '../../src/signing/
 import type { Trust } from '../../src/signing/trust.ts'
 import { formatDocument } from '../../src/stores/policies/document/policy-document.ts'
 import { openPolicySource } from '../../src/stores/policies/open-policy-source.ts'
-import type { PolicyDocument } from '../../src/stores/policies/policy-store.ts'
+import type { Move, PolicyDocument } from '../../src/stores/policies/policy-store.ts'
 import { type Person, signedBy } from '../signing/key-pairs.ts'
 import { prefix } from '../support/published-policies.ts'
 import type { RedisServer } from '../support/redis-server.ts'
@@ -53,10 +53,14 @@ export function altered(signed: Signed, changes: Partial<Statement>): Signed {
 interface FeedOptions {
   readonly trust?: Trust
   readonly snapshot?: string
+  readonly recorded?: () => Promise<readonly Move[]>
 }
 
 /** The policies of a gateway, as `serve` opens them. */
-export async function openFeed(redis: Pick<RedisServer, 'url'>, { trust, snapshot }: FeedOptions) {
+export async function openFeed(
+  redis: Pick<RedisServer, 'url'>,
+  { trust, snapshot, recorded }: FeedOptions,
+) {
   const lines: { readonly text: string; readonly fields: Record<string, unknown> }[] = []
   const note = (fields: object, text: string) => void lines.push({ text, fields: { ...fields } })
   const live = createLivePolicies()
@@ -72,6 +76,7 @@ export async function openFeed(redis: Pick<RedisServer, 'url'>, { trust, snapsho
     version: 'test',
     log: { info: note, warn: note },
     ...{ live, trust },
+    ...(recorded !== undefined && { recorded }),
   })
   let isOpen = true
   const close = async () => {

@@ -1,3 +1,4 @@
+import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Trust } from '../../signing/trust.ts'
 import {
   type ReviewedProposal,
@@ -5,20 +6,30 @@ import {
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { type Run, UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
+import { readVersion } from '../policy/versions.ts'
 import { compareWithLive } from '../publish/live.ts'
 import { openSigner, type Signer, signatureNote } from '../publish/signing.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
+import { type CheckParts, checkAgain } from './check-again.ts'
 import { givenSigner } from './given-signer.ts'
-import { checkRevision, type OpenProposal, openProposal, readCompared } from './open-proposal.ts'
+import {
+  type Compared,
+  checkRevision,
+  formatCompared,
+  type OpenProposal,
+  openProposal,
+  readCompared,
+} from './open-proposal.ts'
 import { formatProposal, nextStep, proposalAsJson, staleReason } from './proposal-in-words.ts'
 import type { approveSpec } from './specs.ts'
 
 /** Shows a proposal to a person and signs it. */
 export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
   const {
-    options: { key, signature: given, yes, output, config },
+    options: { key, signature: given, yes, output, config, base: copy },
     arguments: [name],
   } = call
   checkRevision(name)
@@ -27,7 +38,7 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
   const trust = settings.trust()
   const signer = await signerOf({ key, given }, trust, io)
   return withPolicyStore(settings, async (store) => {
-    const open = await openProposal(name, { store, trust })
+    const open = await openProposal(name, { store, settings, io })
     const { proposal } = open
     const { revision } = proposal
     io.err(formatProposal(open) + signatureNote(open.live, { signing: { trust, signer } }))
@@ -41,9 +52,15 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
         `refused: ${signer.name} has signed ${revision} already: another key must sign`,
       )
     }
-    compareWithLive({ set: open.set, admission }, await readCompared(open, store), io)
-    // Whoever made a signature elsewhere was asked there.
+    const compared = await readCompared(open, store)
+    const before = await trustedBase(open, compared, { copy, settings, io })
+    compareWithLive({ set: open.set, admission }, before, io)
+    // Whoever made a signature elsewhere was asked there, after the checks there.
     const isSure = yes || given !== undefined
+    if (given === undefined) {
+      const code = await checkAgain(open.set, call.options, { settings, io })
+      if (code !== exitCodes.done) return code
+    }
     if (!isSure && !(await confirmSigning(revision, signer.name, io))) return decline('not signed')
 
     const signature = await signer.sign(proposal.statement)
@@ -58,6 +75,35 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
     }
     return 0
   })
+}
+
+/**
+ * What to compare a proposal with. Declines one that follows what nobody trusted signed, unless the person
+ * has a copy of it: a comparison with what someone planted in Redis would hide what changes.
+ */
+async function trustedBase(
+  { statement, proposal, needed }: ReviewedProposal,
+  compared: Compared,
+  { copy, settings, io }: CheckParts & { readonly copy: string | undefined },
+): Promise<PolicySet | string> {
+  const { after } = statement
+  if (copy === undefined || after === null) {
+    if (compared.problem === undefined) {
+      io.err(formatCompared(compared, { statement, needed }))
+      return compared.before
+    }
+    return decline(
+      `refused: ${proposal.revision} cannot be compared: ${compared.problem}; if you have the files of ${after?.revision}, name their directory with --base DIR`,
+    )
+  }
+  const { set } = await readVersion(copy, settings, io)
+  if (set.revision !== after.revision) {
+    return decline(
+      `refused: ${copy} is ${set.revision}, but ${proposal.revision} follows ${after.revision}`,
+    )
+  }
+  io.err(printable(`compared with ${copy}, your copy of ${set.revision}`).concat('\n'))
+  return set
 }
 
 async function signerOf(

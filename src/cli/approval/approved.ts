@@ -1,10 +1,7 @@
-import type { Trust } from '../../signing/trust.ts'
-import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import { reviewProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import { decline } from '../declined.ts'
-import type { Io } from '../io.ts'
 import type { Approved } from '../publish/signing.ts'
-import { type OpenProposal, openProposal } from './open-proposal.ts'
+import { type OpenProposal, openProposal, type ProposalParts } from './open-proposal.ts'
 import { formatProposal, nextStep, staleReason } from './proposal-in-words.ts'
 
 /**
@@ -13,13 +10,10 @@ import { formatProposal, nextStep, staleReason } from './proposal-in-words.ts'
  */
 export async function openApproved(
   name: string,
-  {
-    store,
-    trust,
-    io,
-  }: { readonly store: PolicyStore; readonly trust: Trust | undefined; readonly io: Io },
+  { store, settings, io }: ProposalParts,
 ): Promise<{ readonly open: OpenProposal; readonly approved: Approved }> {
-  const open = await openProposal(name, { store, trust })
+  const trust = settings.trust()
+  const open = await openProposal(name, { store, settings, io })
   io.err(formatProposal(open))
   if (open.state !== 'approved') return decline(`refused: ${nextStep(open)}`)
   const { document, signers, signatures, proposal } = open

@@ -1,5 +1,6 @@
+import { Fault } from '../../errors.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import type { Trust } from '../../signing/trust.ts'
+import type { Verified } from '../../signing/trust.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import {
   type PolicyDocument,
@@ -14,8 +15,11 @@ import {
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
+import { printable } from '../format.ts'
+import type { Io } from '../io.ts'
 import { readLive } from '../publish/live.ts'
-import { unavailable } from '../settings.ts'
+import { signedHistory } from '../publish/recorded-moves.ts'
+import { type PolicySettings, unavailable } from '../settings.ts'
 
 /** A proposal that was read and verified, and the live policy that it would replace. */
 export interface OpenProposal extends ReviewedProposal {
@@ -31,12 +35,16 @@ export interface OpenProposal extends ReviewedProposal {
  */
 export async function openProposal(
   name: string,
-  { store, trust }: { readonly store: PolicyStore; readonly trust: Trust | undefined },
+  { store, settings, io }: ProposalParts,
 ): Promise<OpenProposal> {
   const proposal = await findProposal(name, store)
   const { revision } = proposal
   const now = Date.now()
-  const live = await readLiveState(store, trust, now)
+  const trust = settings.trust()
+  const live = await readLiveState(store, {
+    ...{ trust, now },
+    recorded: await signedHistory(settings, io),
+  })
   const reviewed = reviewProposal(proposal, { live, trust, now })
   if (reviewed === undefined) return decline(altered(revision, 'its statement is not valid'))
   const document = await store.proposals.document(revision)
@@ -54,19 +62,83 @@ export async function openProposal(
   return { ...reviewed, document, set: policyOf(document), live }
 }
 
+/** Where proposals are, and the configuration of the person who reads one. */
+export interface ProposalParts {
+  readonly store: PolicyStore
+  readonly settings: PolicySettings
+  readonly io: Io
+}
+
+/** What a proposal is compared with. */
+export interface Compared {
+  /** The policy that it replaces, or why there is none. */
+  readonly before: PolicySet | string
+  /** With `policy.trust`: who signed that policy, as the statement that the signers name. */
+  readonly base?: Verified
+  /** With `policy.trust`: why a comparison would not be worth a signature, if so. */
+  readonly problem?: string
+}
+
 /**
- * The policy that a proposal is compared with, or why none is: the one that its signers confirm to
- * replace. A head that `policy.trust` rejects could be the proposal itself, and hide every difference.
+ * The policy that a proposal replaces: with `policy.trust`, exactly what its signers confirm to replace, as
+ * others signed it. Whoever can write to Redis could else plant one that hides every difference.
  */
 export async function readCompared(
-  { live, statement, needed }: OpenProposal,
+  { live, statement, needed, set }: OpenProposal,
   store: PolicyStore,
-): Promise<PolicySet | string> {
-  if (needed === 0 || live.isAfterKnown) return readLive(live.revision, store)
-  const signed = statement.after?.revision
-  return signed === undefined && live.head !== undefined
-    ? 'nothing that policy.trust accepts is published'
-    : readLive(signed, store)
+): Promise<Compared> {
+  if (needed === 0) return { before: await readLive(live.revision, store) }
+  const { after } = statement
+  if (after === null) return { before: nothingBefore(set) }
+  const base = live.find(after)
+  const named = `${after.revision} (serial ${after.serial})`
+  if (base === undefined) {
+    return unknown(
+      `it follows ${named}, for which neither Redis nor the database nor a gateway has enough signatures`,
+    )
+  }
+  const document = await readStored(after.revision, store)
+  if (typeof document === 'string') return unknown(`it follows ${named}, but ${document}`)
+  if (document.checksum !== base.statement.document) {
+    return unknown(`it follows ${named}, but Redis has another document of that revision`)
+  }
+  return { before: policyOf(document), base }
+}
+
+function unknown(problem: string): Compared {
+  return { before: 'not compared', problem }
+}
+
+/** Every rule is new then. A list of more than that is nothing that people read. */
+export function nothingBefore(set: PolicySet): PolicySet | string {
+  const { rules, exclusions } = set
+  if (rules.length + exclusions.length > 1000) return 'no signed policy was found'
+  return { ...set, rules: [], inheritances: [], exclusions: [], revision: 'nothing' }
+}
+
+/** `compared with r-3f2a9c81d604 (serial 1794…, signed by ann, ben)`; empty without `policy.trust`. */
+export function formatCompared(
+  { base, problem }: Pick<Compared, 'base' | 'problem'>,
+  { statement, needed }: Pick<ReviewedProposal, 'statement' | 'needed'>,
+): string {
+  if (needed === 0) return ''
+  if (problem !== undefined) return printable(`not compared: ${problem}`).concat('\n')
+  if (base === undefined) {
+    return statement.after === null ? 'compared with nothing: no signed policy was found\n' : ''
+  }
+  const { revision, serial } = base.statement
+  const by = base.signers.join(', ')
+  return printable(`compared with ${revision} (serial ${serial}, signed by ${by})`).concat('\n')
+}
+
+async function readStored(revision: string, store: PolicyStore): Promise<PolicyDocument | string> {
+  try {
+    return (await store.read(revision)) ?? 'Redis lost its document'
+  } catch (error) {
+    // With a cause, Redis itself fails, and not the document in it.
+    if (error instanceof Fault && error.cause === undefined) return error.message
+    throw error
+  }
 }
 
 function altered(revision: string, what: string): string {

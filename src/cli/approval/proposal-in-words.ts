@@ -10,7 +10,7 @@ export function formatProposal(reviewed: ReviewedProposal): string {
     `${proposal.revision} over ${predecessorOf(reviewed)}`,
     `  proposed    by ${authorInWords(reviewed)} at ${statement.at}`,
     `  why         ${statement.message}`,
-    ...reportedLines(proposal.about).map((line) => `  reported    ${line}`),
+    ...reportedLines(proposal.about).map((line) => `  reported    ${line} (not verified)`),
     `  signatures  ${signaturesOf(reviewed)}`,
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')

@@ -8,7 +8,7 @@ import type { Io } from '../io.ts'
 import { diffAsJson } from '../policy/diff-json.ts'
 import { compareWithLive } from '../publish/live.ts'
 import { policySettings, unavailable, withPolicyStore } from '../settings.ts'
-import { checkRevision, openProposal, readCompared } from './open-proposal.ts'
+import { checkRevision, formatCompared, openProposal, readCompared } from './open-proposal.ts'
 import { formatProposal, nextStep, proposalAsJson, signaturesOf } from './proposal-in-words.ts'
 import type { proposalsSpec } from './specs.ts'
 
@@ -26,15 +26,21 @@ export const policyProposals: Run<typeof proposalsSpec> = async (call, io) => {
   return withPolicyStore(settings, async (store) => {
     if (drop !== undefined) return dropProposal(drop, { store, io, output })
     if (named === undefined) return listProposals({ store, io, output, trust })
-    const open = await openProposal(named, { store, trust })
+    const open = await openProposal(named, { store, settings, io })
     const { admission } = settings.admission()
     if (output === 'text') io.out(formatProposal(open))
-    const live = await readCompared(open, store)
-    const diff = compareWithLive({ set: open.set, admission }, live, io)
+    const compared = await readCompared(open, store)
+    const { before, base, problem } = compared
+    io.err(formatCompared(compared, open))
+    const diff =
+      problem === undefined ? compareWithLive({ set: open.set, admission }, before, io) : undefined
     if (output === 'text') io.err(`${nextStep(open)}\n`)
     else {
       const { statement } = open.proposal
-      const document = { ...proposalAsJson(open), statement, diff: diff && diffAsJson(diff) }
+      const document = {
+        ...{ ...proposalAsJson(open), statement, signatures: open.signatures },
+        ...{ base: base?.signed ?? null, diff: diff && diffAsJson(diff) },
+      }
       for (const piece of jsonPieces(document)) io.out(piece)
     }
     return 0
@@ -66,7 +72,7 @@ async function listProposals({
   trust,
 }: Parts & { readonly trust: Trust | undefined }): Promise<number> {
   const now = Date.now()
-  const live = await readLiveState(store, trust, now)
+  const live = await readLiveState(store, { trust, now })
   const found = await store.proposals.list()
   const reviewed = found.flatMap((proposal) => reviewProposal(proposal, { live, trust, now }) ?? [])
   if (output === 'json') {

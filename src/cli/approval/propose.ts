@@ -9,14 +9,15 @@ import { reviewProposal } from '../../stores/policies/proposals/review-proposal.
 import { type Run, UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
 import { jsonPieces, printable } from '../format.ts'
-import type { Io } from '../io.ts'
 import { diffAsJson } from '../policy/diff-json.ts'
 import { writeProposed } from '../publish/base.ts'
 import { compareWithLive, readLive } from '../publish/live.ts'
 import { checkOver, whyNotOver } from '../publish/over.ts'
 import { authorOf } from '../publish/push.ts'
+import { signedHistory } from '../publish/recorded-moves.ts'
 import { liveStatement, openSigner, type Signer, signatureNote } from '../publish/signing.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
+import type { ProposalParts } from './open-proposal.ts'
 import { nextStep, predecessorOf, proposalAsJson } from './proposal-in-words.ts'
 import { type Proposed, readProposedPolicy } from './proposed-policy.ts'
 import { proposeSpec } from './specs.ts'
@@ -37,7 +38,7 @@ export const policyPropose: Run<typeof proposeSpec> = async (call, io) => {
   const proposed = await readProposedPolicy(call, settings, io)
   if (typeof proposed === 'number') return proposed
   return withPolicyStore(settings, (store) =>
-    propose({ ...proposed, author, message, signer, trust, output }, { store, io }),
+    propose({ ...proposed, author, message, signer, trust, output }, { store, settings, io }),
   )
 }
 
@@ -51,11 +52,12 @@ interface Proposing extends Proposed {
 
 async function propose(
   proposing: Proposing,
-  { store, io }: { readonly store: PolicyStore; readonly io: Io },
+  { store, settings, io }: ProposalParts,
 ): Promise<number> {
   const { files, set, kind, evidence, author, message, signer, trust } = proposing
   const { revision } = set
-  const live = await readLiveState(store, trust, Date.now())
+  const recorded = await signedHistory(settings, io)
+  const live = await readLiveState(store, { trust, now: Date.now(), recorded })
   if (live.head?.revision === revision && trust === undefined) {
     return decline(`${revision} is already live: nothing to propose`)
   }

@@ -38,7 +38,7 @@ export async function pushProposal(
   const { admission } = settings.admission()
   const trust = settings.trust()
   return withPolicyStore(settings, async (store) => {
-    const { open, approved } = await openApproved(name, { store, trust, io })
+    const { open, approved } = await openApproved(name, { store, settings, io })
     const { document, set, proposal, statement } = open
     const engine = reportEngine(set, io)
     io.err(slowNote(engine))

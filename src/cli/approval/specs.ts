@@ -50,12 +50,14 @@ and results in Redis for 30 days, where others review and sign it. Nothing chang
 export const approveSpec = {
   name: 'policy approve',
   summary: 'review a proposal and sign it',
-  details: `Verifies the stored policy, shows who proposed it and why, and what it changes compared with the live
-policy, then asks and signs. Refuses a proposal whose predecessor is not live any more, a key that
-policy.trust does not list, and a second signature of one key.
+  details: `Verifies the stored policy, shows who proposed it and why, and what it changes compared with its
+predecessor, runs the tests of policy.directory and a replay, then asks and signs. With policy.trust, the
+predecessor must be signed too. Refuses a proposal whose predecessor is not live any more or not signed by
+enough keys, a key that policy.trust does not list, and a second signature of one key.
 
 With --gateway, the private key stays on your machine: the command reads the policy and its predecessor from
-the console, verifies that they are what it signs, compares them there, and sends only the signature.`,
+the console, verifies both with policy.trust of your configuration, compares them there, and sends only the
+signature.`,
   usage: ['REVISION (--key FILE | --signature TEXT) [OPTIONS]'],
   arguments: [
     { name: 'REVISION', description: 'proposed revision; its first 12 hex digits are enough' },
@@ -67,14 +69,26 @@ the console, verifies that they are what it signs, compares them there, and send
       description:
         'a signature that was made elsewhere, over "statement" of "policy proposals REVISION --output json": the base64 text of an SSH signature, in one line',
     },
+    base: {
+      value: 'DIR|git:REF',
+      description:
+        'compare with your own copy of the policy that the proposal follows, where Redis lost it or its signatures do not count',
+    },
+    replay: {
+      ...replayOption.replay,
+      description:
+        'show which decisions of this decision log would change (default: logger.decisions.file, if it exists here)',
+    },
+    'allow-failed-tests': { description: 'sign although tests of policy.directory fail' },
     yes: { short: 'y', description: 'sign without asking' },
     ...outputOption,
     ...configOption,
   },
   exitCodes: {
     0: 'signed',
-    1: 'not signed: stale, altered, signed already, or the key is not trusted',
+    1: 'not signed: stale, altered, not comparable, signed already, or the key is not trusted',
     3: 'the configuration or the key is not valid',
+    4: 'a test of policy.directory fails with this policy',
     5: 'Redis is unreachable, or the proposal does not exist',
   },
   examples: [

@@ -49,7 +49,8 @@ export async function readFleet(options: FleetOptions, io: Io): Promise<Fleet> {
 }
 
 async function ofRedis(store: PolicyStore, settings: PolicySettings): Promise<Fleet> {
-  const live = (await readLiveState(store, settings.trust(), Date.now())).revision ?? null
+  const live =
+    (await readLiveState(store, { trust: settings.trust(), now: Date.now() })).revision ?? null
   const replicas = (await store.replicas()).map(({ id, revision = null, ...each }) => ({
     id,
     state: each.lost ? 'lost' : each.stale ? 'stale' : revision === live ? 'current' : 'behind',

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { formatProblem, Invalid, type Problem } from '../../errors.ts'
 import { checkPolicySet, type Finding, type Surroundings } from '../../policy/checks/check.ts'
 import { parseTestFile } from '../../policy/expectations/test-file.ts'
 import type { Expectation } from '../../policy/expectations/test-suite.ts'
 import { hasDomain } from '../../policy/model/model.ts'
 import { type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
+import { readTestFiles } from '../../stores/policies/policy-files.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
@@ -30,6 +33,17 @@ export async function reviewDirectory(
   lookAround: () => Promise<Surroundings>,
 ): Promise<Review> {
   return review(await readPolicyDirectory(name, io), io, lookAround)
+}
+
+/** The tests of a directory, if it exists, for another policy than its own. Throws `Invalid`. */
+export async function readExpectations(name: string, { cwd }: Io): Promise<readonly Expectation[]> {
+  const path = resolve(cwd, name)
+  if (!existsSync(path)) return []
+  const problems: Problem[] = []
+  const files = await readTestFiles(path, name)
+  const found = files.flatMap((file) => parseTestFile(file, (problem) => problems.push(problem)))
+  if (problems.length > 0) throw new Invalid(problems)
+  return found
 }
 
 /** `reviewDirectory`, also of a commit; `settings` name its usual directory. */

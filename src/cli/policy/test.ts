@@ -60,7 +60,7 @@ export const policyTest: Run<typeof testSpec> = async ({ options, arguments: [na
 
 /** Runs all tests; `undefined` when the policy or a test file is not valid. */
 export function runTests(
-  { set, expectations }: Review,
+  { set, expectations }: Pick<Review, 'set' | 'expectations'>,
   admission: Admission,
   io: Io,
 ): TestReport | undefined {

@@ -114,7 +114,7 @@ async function readPublishedFiles(
 
 /** What gateways use: not the head, if `policy.trust` rejects it. */
 async function liveRevision({ store, settings, io }: Source): Promise<string | undefined> {
-  const live = await readLiveState(store, settings.trust(), Date.now())
+  const live = await readLiveState(store, { trust: settings.trust(), now: Date.now() })
   io.err(untrustedHead(live))
   return live.revision
 }

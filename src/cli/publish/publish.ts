@@ -104,7 +104,7 @@ export async function reviewChange(
   { store, io }: PublishParts,
 ): Promise<ReviewedChange> {
   const { set, yes, kind, over, signing, approved } = publication
-  const state = await readLiveState(store, signing.trust, Date.now())
+  const state = await readLiveState(store, { trust: signing.trust, now: Date.now() })
   const { head: seen } = state
   io.err(signatureNote(state, publication))
   const stale = approved?.whyStale(state)

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Fault, Invalid } from '../../errors.ts'
+import { HISTORY } from '../../stores/policies/document/read-moves.ts'
 import { createMoveTable } from '../../stores/policies/moves/move-table.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'
 import { withDatabase } from '../configured-database.ts'
+import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import type { PolicySettings } from '../settings.ts'
 
@@ -39,4 +41,18 @@ export async function readRecordedMoves(
     }
     throw error
   }
+}
+
+/**
+ * The history that vouches for signed policies where Redis lost it, or someone deleted it there; nothing
+ * without `policy.trust`. Notes a database that does not answer.
+ */
+export async function signedHistory(settings: PolicySettings, io: Io): Promise<readonly Move[]> {
+  if (settings.trust() === undefined) return []
+  const { moves, problem } = await readRecordedMoves(settings.config, HISTORY, io)
+  if (problem !== undefined) {
+    const what = `the database could not be asked for the signed history: ${problem}`
+    io.err(printable(`note: ${what}`).concat('\n'))
+  }
+  return moves
 }

@@ -26,7 +26,7 @@ export const policyStatus: Run<typeof statusSpec> = async ({ options }, io) => {
       const forgotten = await forget(options.forget, store)
       io.err(`forgot ${count(forgotten, 'replica')}\n`)
     }
-    const live = await readLiveState(store, trust, Date.now())
+    const live = await readLiveState(store, { trust, now: Date.now() })
     io.err(untrustedHead(live))
     const { head } = live
     const replicas = await store.replicas()

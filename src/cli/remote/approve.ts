@@ -1,12 +1,17 @@
 import { Invalid } from '../../errors.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { unarmored } from '../../signing/ssh-signature.ts'
-import { parseStatement } from '../../signing/statement.ts'
+import { maxSignatures, parseStatement, readSigned } from '../../signing/statement.ts'
+import { findAmong, type Trust } from '../../signing/trust.ts'
 import { isFarAhead } from '../../stores/policies/proposals/live-state.ts'
-import { readProposal } from '../../stores/policies/proposals/proposal.ts'
-import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
+import { readProposal, signatureField } from '../../stores/policies/proposals/proposal.ts'
+import {
+  type ReviewedProposal,
+  reviewProposal,
+} from '../../stores/policies/proposals/review-proposal.ts'
 import { confirmSigning } from '../approval/approve.ts'
-import { checkRevision } from '../approval/open-proposal.ts'
+import { checkAgain } from '../approval/check-again.ts'
+import { checkRevision, formatCompared, nothingBefore } from '../approval/open-proposal.ts'
 import { formatProposal, staleReason } from '../approval/proposal-in-words.ts'
 import { UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
@@ -15,7 +20,7 @@ import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { compareWithLive } from '../publish/live.ts'
 import { openSigner } from '../publish/signing.ts'
-import { admissionWithoutRoutes } from '../settings.ts'
+import { admissionWithoutRoutes, policySettings } from '../settings.ts'
 import { askConsole, changeMs, questionMs } from './ask-console.ts'
 import type { Typed } from './choose.ts'
 import type { Gateway } from './gateway.ts'
@@ -23,14 +28,20 @@ import { type Printed, parseJson } from './printed.ts'
 
 /**
  * Signs a proposal on this machine, where the private key stays. The console may be wrong or someone
- * else's: what the person reads comes from the statement to sign, and from files whose revision this
- * machine computes itself.
+ * else's: what the person reads comes from the statement to sign, from files whose revision this
+ * machine computes itself, and from signatures that it verifies with its own `policy.trust`.
  */
 export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): Promise<number> {
-  const { key, yes, output } = optionsOf(typed)
+  const { key, yes, output, config, ...checks } = optionsOf(typed)
   const [name = ''] = typed.arguments
   checkRevision(name)
-  const signer = await openSigner(key, undefined, io)
+  const settings = policySettings(config, io)
+  const trust =
+    settings.trust() ??
+    decline(
+      'refused: without policy.trust, this machine cannot verify what the console says: name the configuration of a gateway with --config FILE',
+    )
+  const signer = await openSigner(key, trust, io)
   const ask = (operation: string, revision: string) => {
     const query = new URLSearchParams({ revision, output: 'json' })
     const path = `${operation}?${query}`
@@ -39,21 +50,35 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
 
   const found = await ask('policy/proposals', name)
   if (found.code !== exitCodes.done) return passOn(found, io)
-  const reviewed = readReviewed(found.out, name) ?? decline(misleading('a valid statement'))
-  const { statement, state, needed, proposal } = reviewed
+  const told = (parseJson(found.out) ?? {}) as Partial<Record<string, unknown>>
+  const reviewed = readReviewed(told, name, trust) ?? decline(misleading('a valid statement'))
+  const { statement, state, proposal } = reviewed
   io.err(formatProposal(reviewed))
-  if (needed === 0) return decline('refused: policy.trust is not set there, so no signature counts')
+  if (told['needed'] === 0) {
+    return decline('refused: policy.trust is not set there, so no signature counts')
+  }
   if (state === 'stale') return decline(`refused: ${staleReason(reviewed)}`)
+  const { after } = statement
+  const base = after === null ? undefined : findAmong([readSigned(told['base'])], trust)(after)
+  if (after !== null && base === undefined) {
+    return decline(misleading(`signatures that make ${after.revision} the predecessor`))
+  }
   const filesOf = async (revision: string) => readSet(await ask('policy/files', revision), revision)
-  const before = statement.after === null ? undefined : await filesOf(statement.after.revision)
+  const before = after === null ? undefined : await filesOf(after.revision)
   const set = await filesOf(statement.revision)
-  const admission = admissionWithoutRoutes()
-  compareWithLive({ set, admission }, before ?? 'nothing was signed before', io)
-  io.err(
-    printable(
-      `note: this machine does not know the routes: "postern policy diff live ${statement.revision} --gateway ${gateway.origin}" shows what they change`,
-    ).concat('\n'),
-  )
+  const hasRoutes = (settings.config?.routes.length ?? 0) > 0
+  const admission = hasRoutes ? settings.admission().admission : admissionWithoutRoutes()
+  io.err(formatCompared(base === undefined ? {} : { base }, reviewed))
+  compareWithLive({ set, admission }, before ?? nothingBefore(set), io)
+  if (!hasRoutes) {
+    io.err(
+      printable(
+        `note: this machine does not know the routes: "postern policy diff live ${statement.revision} --gateway ${gateway.origin}" shows what they change, as the console says`,
+      ).concat('\n'),
+    )
+  }
+  const checked = await checkAgain(set, checks, { settings, io })
+  if (checked !== exitCodes.done) return checked
   if (!yes && !(await confirmSigning(statement.revision, signer.name, io))) {
     return decline('not signed')
   }
@@ -69,11 +94,16 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
 }
 
 function optionsOf({ options }: Typed) {
-  for (const name of ['config', 'signature']) {
+  for (const name of ['base', 'signature']) {
     if (options.has(name)) throw new UsageError(`--${name} does not work with --gateway and --key`)
   }
-  const output = options.get('output') === 'json' ? 'json' : 'text'
-  return { key: String(options.get('key')), yes: options.has('yes'), output }
+  const text = (name: string) => (options.has(name) ? String(options.get(name)) : undefined)
+  return {
+    ...{ key: String(options.get('key')), config: text('config'), replay: text('replay') },
+    yes: options.has('yes'),
+    output: options.get('output') === 'json' ? 'json' : 'text',
+    'allow-failed-tests': options.has('allow-failed-tests'),
+  } as const
 }
 
 function passOn({ code, out, err }: Printed, io: Io): number {
@@ -82,24 +112,30 @@ function passOn({ code, out, err }: Printed, io: Io): number {
   return code
 }
 
-/** The proposal that a console describes, as far as it can be true. Who has signed is its word. */
-function readReviewed(text: string, name: string): ReviewedProposal | undefined {
-  const told = (parseJson(text) ?? {}) as Partial<Record<string, unknown>>
-  const { revision, kind, over, evidence, state, signers, needed, otherSignatures } = told
+/** The proposal that a console describes, as far as it can be true: who has signed is verified here. */
+function readReviewed(
+  told: Partial<Record<string, unknown>>,
+  name: string,
+  trust: Trust,
+): ReviewedProposal | undefined {
+  const { revision, kind, over, evidence, state, signatures } = told
+  const signed = Array.isArray(signatures) ? signatures.slice(0, maxSignatures) : []
+  const fields = Object.fromEntries(signed.map((each, at) => [signatureField(`${at}`), `${each}`]))
   const about = JSON.stringify({ kind, over, evidence })
-  const proposal = readProposal(String(revision), { statement: String(told['statement']), about })
-  const statement = parseStatement(proposal?.statement ?? '')
-  if (proposal === undefined || statement?.purpose !== 'live') return undefined
-  if (statement.revision !== revision || !statement.revision.startsWith(name)) return undefined
-  // Such a statement would exclude every later one.
-  if (isFarAhead(statement.serial, Date.now())) return undefined
-  if ((statement.after?.serial ?? 0) >= statement.serial) return undefined
+  const statement = String(told['statement'])
+  const proposal = readProposal(String(revision), { ...fields, statement, about })
+  if (proposal === undefined || !proposal.revision.startsWith(name)) return undefined
   if (state !== 'open' && state !== 'approved' && state !== 'stale') return undefined
-  if (!Array.isArray(signers) || typeof needed !== 'number') return undefined
-  return {
-    ...{ proposal, statement, state, needed, signatures: [], signers: signers.map(String) },
-    otherSignatures: typeof otherSignatures === 'number' ? otherSignatures : 0,
+  // That it follows the live policy is the word of the console; gateways refuse what does not.
+  const { after = null } = parseStatement(statement) ?? {}
+  const live = {
+    ...{ head: undefined, revision: undefined, isSigned: false, find: () => undefined },
+    ...{ after, isAfterKnown: true },
   }
+  const reviewed = reviewProposal(proposal, { live, trust, now: Date.now() })
+  // A predecessor of the far future must not make room for such a statement.
+  if (reviewed === undefined || isFarAhead(reviewed.statement.serial, Date.now())) return undefined
+  return state === 'stale' ? { ...reviewed, state } : reviewed
 }
 
 /** The policy that a console sent. Declines files that are not those of the revision. */

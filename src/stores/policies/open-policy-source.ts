@@ -5,6 +5,7 @@ import type { LivePolicies } from '../../policy/live.ts'
 import type { Trust } from '../../signing/trust.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { createRedis, type RedisSettings } from '../redis/redis.ts'
+import type { Move } from './document/policy-keys.ts'
 import { openShadowFeed } from './open-shadow-feed.ts'
 import { createPolicyDirectory } from './policy-directory.ts'
 import { createPolicyFeed, type PolicyFeed } from './policy-feed.ts'
@@ -46,6 +47,8 @@ interface PolicySourceParts {
   readonly version: string
   /** Whose signatures a policy in Redis needs; without it, none. */
   readonly trust?: Trust | undefined
+  /** The history that the database has, once that is open. */
+  readonly recorded?: () => Promise<readonly Move[]>
   /** What this process reports to the fleet besides its policy; `undefined` while it starts. */
   readonly facts?: () => ReplicaFacts | undefined
   /** What was decided since the last call, for consoles that watch. */
@@ -97,7 +100,7 @@ async function openRedis(parts: PolicySourceParts) {
 
   const feed = createPolicyFeed({
     source: createPublishedPolicies(redis, reachable, {
-      ...{ snapshot: snapshot !== undefined, gate },
+      ...{ snapshot: snapshot !== undefined, gate, recorded: parts.recorded },
       ...(shadow !== undefined && { onShadow: shadow.found }),
     }),
     live,
@@ -118,7 +121,7 @@ async function openRedis(parts: PolicySourceParts) {
   const decisions = parts.takeDecisions && createDecisionFeed(redis, parts.takeDecisions)
   const replicas = createReplicas(redis, policy.replicaMemory * 1000)
   reporting = createReporting({
-    ...{ replicas, version, state: feed.state, log, facts: parts.facts },
+    ...{ replicas, version, state: feed.state, signed: feed.signed, log, facts: parts.facts },
     onWatched: decisions?.watched,
   })
   const { id } = reporting

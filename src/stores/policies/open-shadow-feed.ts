@@ -30,7 +30,7 @@ export function openShadowFeed(
   return createShadowFeed({
     async load(head, signal) {
       if (trust !== undefined) refuseUnfinished(head, trust)
-      const verified = gate?.verify(head)
+      const verified = await gate?.verify(head)
       const offer = await readOffer(head, { isFirst: false, verified, signal })
       if (offer === undefined) throw missing(head.revision)
       return createPrepare(signal, domain)(offer)

@@ -2,6 +2,7 @@ import { Fault } from '../../errors.ts'
 import type { DomainSource } from '../../policy/domain.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import type { LivePolicies } from '../../policy/live.ts'
+import type { Signed } from '../../signing/statement.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
 import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
@@ -33,6 +34,8 @@ export interface PolicyFeed {
   /** The policies to decide by, or a Fault. */
   readonly current: () => CompiledPolicies
   readonly state: () => PolicyState
+  /** The signed statement of the active policy, if any. */
+  readonly signed: () => Signed | undefined
   /** Why no traffic should come here, if so. */
   readonly problem: () => string | undefined
   /** The first attempt; then goes on by itself. Does not throw: `failure` has what went wrong. */
@@ -193,6 +196,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       },
       snapshot: snapshot?.state(),
     }),
+    signed: () => (active === undefined ? undefined : known?.verified?.signed),
     problem() {
       if (live.revision() !== undefined) return expired()
       return `no policy is loaded: ${reloads.failure()?.text ?? 'not read yet'}`

@@ -16,9 +16,7 @@ import {
   policyKeys,
 } from './document/policy-keys.ts'
 import { publishScript } from './document/publish-script.ts'
-
-/** How many moves the history keeps. Documents that none of them names are deleted. */
-export const HISTORY = 500
+import { HISTORY } from './document/read-moves.ts'
 
 /** The head moved, or it was not at the expected revision. */
 export type Published =

@@ -138,7 +138,7 @@ export function createPolicySnapshot(file: string, log: FeedLog, gate?: TrustGat
         const { mtimeMs: confirmedAt, size: bytes } = await stat(file)
         const kept = parseSnapshot(await readFile(file, 'utf8'))
         if (kept !== undefined) {
-          const offer = accepted(kept, gate)
+          const offer = await accepted(kept, gate)
           live = identityOf(offer)
           held = { ...live, bytes }
           return { offer, confirmedAt }
@@ -193,9 +193,12 @@ async function isWithoutContent(offer: Offer | LargeOffer): Promise<boolean> {
 }
 
 /** What was kept, with its statement verified when a gate asks for that. Throws a Fault. */
-function accepted({ signed, ...offer }: KeptOffer, gate: TrustGate | undefined): Offer {
+async function accepted(
+  { signed, ...offer }: KeptOffer,
+  gate: TrustGate | undefined,
+): Promise<Offer> {
   if (gate === undefined) return offer
-  const verified = gate.verify({ revision: offer.revision, signed })
+  const verified = await gate.verify({ revision: offer.revision, signed })
   gate.checkDocument(verified, offer.checksum)
   return { ...offer, verified }
 }

@@ -1,27 +1,19 @@
-import { readList, readTexts } from '../redis/bounded-reads.ts'
+import { readTexts } from '../redis/bounded-reads.ts'
 import { retryDuringFailover } from '../redis/failover-timeout.ts'
 import { createRedis, type RedisClient, type RedisSettings } from '../redis/redis.ts'
 import { type PolicyDocument, parseDocument } from './document/policy-document.ts'
-import {
-  type Head,
-  type Move,
-  maxHead,
-  maxMove,
-  parseHead,
-  parseMove,
-  policyKeys,
-} from './document/policy-keys.ts'
+import { type Head, type Move, maxHead, parseHead, policyKeys } from './document/policy-keys.ts'
+import { readMoves } from './document/read-moves.ts'
 import { readStoredText } from './document/stored-text.ts'
 import {
   confirmMove,
-  HISTORY,
   Publication,
   type PublicationOptions,
   type Published,
   readIntact,
 } from './policy-publication.ts'
 import { createProposals, type Proposals } from './proposals/proposals.ts'
-import { createReplicas, type ReplicaReport } from './replicas/replicas.ts'
+import { createReplicas, type ReplicaReport, type SignedReport } from './replicas/replicas.ts'
 import { createShadowStore, type ShadowPush, type ShadowStore } from './shadow/shadow-store.ts'
 
 export { createDocument, type PolicyDocument, policyOf } from './document/policy-document.ts'
@@ -49,6 +41,8 @@ export interface PolicyStore {
   history(most?: number): Promise<readonly Move[]>
   /** Those that reported within `policy.replicaMemory`. */
   replicas(): Promise<readonly ReplicaReport[]>
+  /** The same, with what their policies were signed with. */
+  reported(): Promise<readonly SignedReport[]>
   /** Removes a replica that no longer runs from that list. */
   forgetReplica(id: string): Promise<void>
   /** Policies that people review before they are published. */
@@ -107,11 +101,7 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): Po
     return text === undefined ? undefined : parseDocument(text, revision)
   }
 
-  async function history(most = HISTORY): Promise<readonly Move[]> {
-    const within = Math.max(most, HISTORY)
-    const texts = await readList(redis, keys.history, { within, most, maxBytes: maxMove })
-    return texts.flatMap((text) => parseMove(text) ?? [])
-  }
+  const history = (most?: number) => readMoves(redis, most)
 
   const parts = { redis, head, read, history, failoverTimeoutMs }
   const shadow = createShadowStore(redis, retry)
@@ -128,6 +118,7 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): Po
       return isRecorded ? atRisk : 'the history does not have it'
     },
     replicas: replicas.list,
+    reported: replicas.signed,
     forgetReplica: replicas.forget,
     proposals: createProposals(retrying),
     shadow: {

@@ -2,7 +2,8 @@ import { Fault } from '../../errors.ts'
 import { readTexts } from '../redis/bounded-reads.ts'
 import type { RedisClient, RedisSettings } from '../redis/redis.ts'
 import { createSubscriber, type RedisSubscriber } from '../redis/redis-subscriber.ts'
-import { maxHead, parseHead, policyKeys } from './document/policy-keys.ts'
+import { type Move, maxHead, parseHead, policyKeys } from './document/policy-keys.ts'
+import { readMoves } from './document/read-moves.ts'
 import type { Known, PolicySource } from './policy-source.ts'
 import { createDocumentOffers } from './stored-document.ts'
 import type { TrustGate } from './trust-gate.ts'
@@ -20,11 +21,19 @@ import type { TrustGate } from './trust-gate.ts'
 export function createPublishedPolicies(
   redis: RedisClient,
   settings: RedisSettings,
-  { snapshot, gate, onShadow = () => {} }: PublishedOptions = { snapshot: false },
+  { snapshot, gate, onShadow = () => {}, recorded = async () => [] }: PublishedOptions = {
+    snapshot: false,
+  },
 ): PolicySource {
   const keys = policyKeys(redis.prefix)
   const readOffer = createDocumentOffers(redis, { snapshot, gate })
   let subscriber: RedisSubscriber | undefined
+
+  /** What this gateway missed: Redis has it, or lost it and the database has it. */
+  async function* earlier() {
+    yield (await readMoves(redis)).map(({ signed }) => signed)
+    yield (await recorded()).map(({ signed }) => signed)
+  }
 
   return {
     name: 'redis',
@@ -33,7 +42,7 @@ export function createPublishedPolicies(
       onShadow(shadow)
       if (text === undefined) throw unusable(`${keys.head} is missing`)
       const head = parseHead(text, keys.head)
-      const verified = gate?.verify(head, known?.verified)
+      const verified = await gate?.verify(head, known?.verified, earlier)
       if (verified !== undefined) {
         // Redis chooses the sequence, so with signatures only their statements have an order.
         const isNew = verified !== known?.verified || head.sequence > (known.sequence ?? 0)
@@ -67,6 +76,8 @@ interface PublishedOptions {
   readonly onShadow?: (stored: string | undefined) => void
   /** Without it, policies need no signatures. */
   readonly gate?: TrustGate | undefined
+  /** The history that the database has. */
+  readonly recorded?: (() => Promise<readonly Move[]>) | undefined
 }
 
 function older(revision: string, known: Known): string {

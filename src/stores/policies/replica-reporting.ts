@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
+import type { Signed } from '../../signing/statement.ts'
 import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { createPolling } from '../feed/polling.ts'
@@ -18,6 +19,7 @@ interface ReportingParts {
   readonly replicas: Replicas
   readonly version: string
   readonly state: () => PolicyState
+  readonly signed: () => Signed | undefined
   /** `undefined` while the gateway is being built. */
   readonly facts?: (() => ReplicaFacts | undefined) | undefined
   /** Called with each report while a console watches decisions. */
@@ -30,6 +32,7 @@ export function createReporting({
   replicas,
   version,
   state,
+  signed,
   facts,
   onWatched,
   log,
@@ -44,7 +47,7 @@ export function createReporting({
     const { revision, sequence, stale, lastError } = state()
     reported = fingerprint(state())
     try {
-      const policy = { revision, sequence, stale, lastError }
+      const policy = { revision, sequence, stale, lastError, signed: signed() }
       const isWatched = await replicas.report({
         id,
         ...policy,

@@ -1,7 +1,8 @@
 import { Fault } from '../../errors.ts'
-import type { Purpose, Signed } from '../../signing/statement.ts'
+import type { Purpose, Signed, Statement } from '../../signing/statement.ts'
 import {
   documentMismatch,
+  findAmong,
   isRejection,
   type Rejection,
   type RejectionReason,
@@ -25,15 +26,19 @@ interface Found {
 export interface TrustGate {
   /**
    * The statement of what was found, if it is signed for this purpose and may follow the known one.
-   * Throws a Fault otherwise.
+   * `earlier`: what was signed before, asked for only if statements between the two are needed. Throws a
+   * Fault otherwise.
    */
-  readonly verify: (found: Found, known?: Verified) => Verified
+  readonly verify: (found: Found, known?: Verified, earlier?: ReadEarlier) => Promise<Verified>
   /** Throws a Fault unless the statement is about the document with this checksum. */
   readonly checkDocument: (verified: Verified, checksum: string) => void
   readonly required: number
   /** How often it refused, by reason. */
   readonly rejected: () => Readonly<Record<RejectionReason, number>>
 }
+
+/** Signed statements, from one place after the other until enough are found. */
+type ReadEarlier = () => AsyncIterable<readonly (Signed | undefined)[]>
 
 type RejectionCounts = Record<RejectionReason, number>
 
@@ -53,7 +58,7 @@ export function createTrustGate(
   }
 
   return {
-    verify(found, known) {
+    async verify(found, known, earlier) {
       const { revision, signed } = found
       const isKnown = known !== undefined && signed?.statement === known.signed.statement
       // The statement that is active already was verified when it became active.
@@ -62,7 +67,9 @@ export function createTrustGate(
       const { statement } = verified
       const problem =
         documentMismatch(statement, { revision }) ??
-        (known === undefined || isKnown ? undefined : staleness(statement, known.statement))
+        (known === undefined || isKnown
+          ? undefined
+          : await stalenessAmong(statement, known.statement, { trust, earlier }))
       return problem === undefined ? verified : refuse(revision, problem)
     },
     checkDocument({ statement }, checksum) {
@@ -73,4 +80,19 @@ export function createTrustGate(
     required: trust.signatures,
     rejected: () => ({ ...counts }),
   }
+}
+
+async function stalenessAmong(
+  statement: Statement,
+  known: Statement,
+  { trust, earlier }: { readonly trust: Trust; readonly earlier: ReadEarlier | undefined },
+): Promise<Rejection | undefined> {
+  let problem = staleness(statement, known, () => undefined)
+  const found: (Signed | undefined)[] = []
+  for await (const more of earlier?.() ?? []) {
+    if (problem?.rejection !== 'unknown-predecessor') break
+    found.push(...more)
+    problem = staleness(statement, known, findAmong(found, trust))
+  }
+  return problem
 }

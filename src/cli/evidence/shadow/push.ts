@@ -9,7 +9,7 @@ import { jsonPieces } from '../../format.ts'
 import type { Io } from '../../io.ts'
 import { diffAsJson } from '../../policy/diff-json.ts'
 import { reportEngine, slowNote } from '../../policy/engine-cost.ts'
-import { readVersion } from '../../policy/versions.ts'
+import { readVersion, untrustedHead } from '../../policy/versions.ts'
 import { type BasePlace, readBase, writeProposed } from '../../publish/base.ts'
 import { readCandidate } from '../../publish/candidate.ts'
 import { compareWithLive, readLive } from '../../publish/live.ts'
@@ -51,7 +51,8 @@ async function pushShadow(call: PushCall, io: Io): Promise<number> {
 
   return withPolicyStore(settings, async (store) => {
     const { set, place } = candidate
-    const live = await readLiveState(store, trust, Date.now())
+    const live = await readLiveState(store, { trust, now: Date.now() })
+    io.err(untrustedHead(live))
     if (live.revision === set.revision) {
       return decline(`${set.revision} is already live: as a shadow it would never differ`)
     }

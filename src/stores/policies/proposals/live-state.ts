@@ -1,7 +1,14 @@
 import { type Predecessor, parseStatement, type Signed } from '../../../signing/statement.ts'
-import { isRejection, type Trust, verifySigned } from '../../../signing/trust.ts'
+import {
+  type FindSigned,
+  findAmong,
+  isRejection,
+  staleness,
+  type Trust,
+  verifySigned,
+} from '../../../signing/trust.ts'
 import type { Head, Move } from '../document/policy-keys.ts'
-import type { ReplicaReport } from '../replicas/replicas.ts'
+import type { SignedReport } from '../replicas/replicas.ts'
 
 const maxAheadMs = 24 * 60 * 60 * 1000
 
@@ -15,8 +22,10 @@ export interface LiveState {
   readonly isSigned: boolean
   /** What the next statement follows; `null` when nothing was ever signed. */
   readonly after: Predecessor | null
-  /** Whether `after` is a statement that was read and not only what gateways report. */
+  /** Whether enough trusted keys signed `after`; without `policy.trust`, whether there is one. */
   readonly isAfterKnown: boolean
+  /** Finds what trusted keys signed, in Redis, the database and the reports of gateways. */
+  readonly find: FindSigned
   /** Why gateways with `policy.trust` ignore the head, if so. */
   readonly problem?: string
 }
@@ -36,83 +45,101 @@ export function activeHead({ head, revision }: LiveState): Head | undefined {
 interface LiveStore {
   head(): Promise<Head | undefined>
   history(): Promise<readonly Move[]>
-  replicas(): Promise<readonly ReplicaReport[]>
+  reported(): Promise<readonly SignedReport[]>
 }
 
-/** Reads what is live. `trust`: the keys of the configuration, if it has any. */
+interface LiveParts {
+  /** The keys of the configuration, if it has any. */
+  readonly trust: Trust | undefined
+  readonly now: number
+  /** The history that the database has: who can write to Redis can delete it there. */
+  readonly recorded?: readonly Move[]
+}
+
+/** Reads what is live. */
 export async function readLiveState(
   store: LiveStore,
-  trust: Trust | undefined,
-  now: number,
+  { trust, now, recorded = [] }: LiveParts,
 ): Promise<LiveState> {
   const head = await store.head()
   if (trust === undefined) {
-    const after = claimedBy(head, now)
+    const after = claimedBy([head], now)
     const isSigned = head?.signed !== undefined
-    return { head, revision: head?.revision, isSigned, after, isAfterKnown: after !== null }
+    const find = () => undefined
+    return { head, revision: head?.revision, isSigned, after, isAfterKnown: after !== null, find }
   }
 
+  const places = [head, ...(await store.history()), ...recorded, ...(await store.reported())]
+  const find = findAmong(
+    places.map((place) => place?.signed),
+    trust,
+  )
   const found = verify(head, trust)
   const known = typeof found === 'string' ? undefined : found
   // Whoever can write to Redis can replace or delete the head; gateways keep to the last signed one.
-  const later = await lastSigned(store, trust, known?.serial ?? 0)
+  const later = lastSigned(places, known, { trust, find })
   if (known !== undefined && later === undefined) {
-    return { head, revision: known.revision, isSigned: true, after: known, isAfterKnown: true }
+    const { revision } = known
+    return { head, revision, isSigned: true, after: known, isAfterKnown: true, find }
   }
   const why = typeof found === 'string' ? found : `signed before ${later?.revision}`
   return {
     head,
     revision: later?.revision ?? head?.revision,
     isSigned: false,
-    after: later ?? (await reported(store, now)),
+    after: later ?? claimedBy(places, now),
     isAfterKnown: later !== undefined,
+    find,
     ...(head !== undefined && { problem: `${head.revision}: ${why}` }),
   }
 }
 
-/** The statement that a head or a move carries, or why `policy.trust` rejects it. */
-function verify(
-  place: { readonly revision: string; readonly signed?: Signed } | undefined,
-  trust: Trust,
-): Predecessor | string {
+/** A head, a move or a report. */
+interface Place {
+  readonly revision?: string | undefined
+  readonly signed?: Signed
+}
+
+/** The statement that a place carries, or why `policy.trust` rejects it. */
+function verify(place: Place | undefined, trust: Trust): Predecessor | string {
   const verified = verifySigned(place?.signed, 'live', trust)
   if (isRejection(verified)) return verified.message
   const { revision, serial } = verified.statement
   return revision === place?.revision ? { revision, serial } : `signed for ${revision}`
 }
 
-/** The last verified statement of the history with a higher serial than this. */
-async function lastSigned(
-  store: LiveStore,
-  trust: Trust,
-  serial: number,
-): Promise<Predecessor | undefined> {
-  const moves = await store.history()
-  const serialOf = ({ signed }: Move) => parseStatement(signed?.statement ?? '')?.serial ?? 0
-  return moves
-    .map((move) => ({ move, serial: serialOf(move) }))
-    .filter((each) => each.serial > serial)
-    .sort((a, b) => b.serial - a.serial)
-    .map(({ move }) => verify(move, trust))
+/**
+ * The last verified statement, if it is not the known one. One that gateways refuse after the known one is
+ * a proposal that lost, which someone copied to the history.
+ */
+function lastSigned(
+  places: readonly (Place | undefined)[],
+  known: Predecessor | undefined,
+  { trust, find }: { readonly trust: Trust; readonly find: FindSigned },
+): Predecessor | undefined {
+  return places
+    .flatMap((place) => {
+      const statement = parseStatement(place?.signed?.statement ?? '')
+      return statement === undefined ? [] : [{ place, statement }]
+    })
+    .filter(({ statement }) => {
+      if (known === undefined || statement.after === null) {
+        return statement.serial > (known?.serial ?? 0)
+      }
+      return staleness(statement, known, find)?.rejection !== 'replayed'
+    })
+    .sort((a, b) => b.statement.serial - a.statement.serial)
+    .map(({ place }) => verify(place, trust))
     .find((each) => typeof each !== 'string')
 }
 
-/**
- * After Redis lost its data, the gateways still know what was signed, and report its revision. Their
- * serial is below the time: a statement that follows any earlier one replaces it.
- */
-async function reported(store: LiveStore, now: number): Promise<Predecessor | null> {
-  const replicas = await store.replicas()
-  const [newest] = replicas
-    .filter(({ revision }) => revision !== undefined)
-    .sort((a, b) => (b.sequence ?? 0) - (a.sequence ?? 0))
-  return newest?.revision === undefined ? null : { revision: newest.revision, serial: now - 1 }
-}
-
-/** Without `policy.trust`, what the head claims. */
-function claimedBy(head: Head | undefined, now: number): Predecessor | null {
-  const claimed = parseStatement(head?.signed?.statement ?? '')
-  if (claimed === undefined || claimed.revision !== head?.revision) return null
-  const { revision, serial } = claimed
-  return isFarAhead(serial, now) ? null : { revision, serial }
+/** The newest of what nobody trusted signed: gateways compare, and people are warned. */
+function claimedBy(places: readonly (Place | undefined)[], now: number): Predecessor | null {
+  const claimed = places.flatMap((place) => {
+    const statement = parseStatement(place?.signed?.statement ?? '')
+    const isUsable = statement?.purpose === 'live' && statement.revision === place?.revision
+    return isUsable && !isFarAhead(statement.serial, now) ? [statement] : []
+  })
+  const [newest] = claimed.sort((a, b) => b.serial - a.serial)
+  return newest === undefined ? null : { revision: newest.revision, serial: newest.serial }
 }

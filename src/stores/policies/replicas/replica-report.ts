@@ -1,5 +1,6 @@
 import { readFacts } from '../../../fleet/read-facts.ts'
 import type { ReplicaFacts } from '../../../fleet/replica-facts.ts'
+import { readSigned, type Signed } from '../../../signing/statement.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
 import { isSequence, latestTime } from '../../latest-time.ts'
 
@@ -19,6 +20,11 @@ export interface ReplicaReport {
   readonly version: string
   /** Absent in reports of versions before 0.3.0. */
   readonly facts?: ReplicaFacts
+}
+
+/** A report, and what the policy of the replica was signed with, as it says. */
+export interface SignedReport extends ReplicaReport {
+  readonly signed?: Signed
 }
 
 /** A report is written every two seconds by each replica, and people read the error in a list. */
@@ -42,11 +48,12 @@ export function readReport(
   id: string,
   text: string,
   { now, at }: { readonly now: number; readonly at: number },
-): ReplicaReport | undefined {
+): SignedReport | undefined {
   const value = readJson(text)
   if (!hasStrings(value, ['version']) || !(Math.abs(at) <= latestTime)) return undefined
   const { revision, sequence, stale, lastError, version } = value
   const facts = readFacts(value['facts'])
+  const signed = readSigned(value['signed'])
   const ageMs = Math.max(0, now - at)
   return {
     id,
@@ -59,5 +66,6 @@ export function readReport(
     ...boundedError(lastError),
     version: String(version).slice(0, maxNameLength),
     ...(facts !== undefined && { facts }),
+    ...(signed !== undefined && { signed }),
   }
 }

@@ -1,12 +1,19 @@
 import type { ReplicaFacts } from '../../../fleet/replica-facts.ts'
+import type { Signed } from '../../../signing/statement.ts'
 import { readFields, readTexts } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import { policyKeys } from '../document/policy-keys.ts'
 import { isGone, mayBeGone, type OwnProcess, processIn } from './replica-identity.ts'
-import { boundedError, GONE_MS, type ReplicaReport, readReport } from './replica-report.ts'
+import {
+  boundedError,
+  GONE_MS,
+  type ReplicaReport,
+  readReport,
+  type SignedReport,
+} from './replica-report.ts'
 import { reportScript } from './replica-script.ts'
 
-export { REPORT_EVERY_MS, type ReplicaReport } from './replica-report.ts'
+export { REPORT_EVERY_MS, type ReplicaReport, type SignedReport } from './replica-report.ts'
 
 /** What a replica knows when it reports. */
 interface OwnReport {
@@ -15,6 +22,8 @@ interface OwnReport {
   readonly sequence: number | undefined
   readonly stale: boolean
   readonly lastError?: string | undefined
+  /** What its policy was signed with: commands can verify it, also after Redis lost everything else. */
+  readonly signed?: Signed | undefined
   readonly version: string
   readonly process?: OwnProcess
   readonly facts?: ReplicaFacts | undefined
@@ -28,6 +37,8 @@ const MAX_KNOWN = 10_000
 const maxId = 320
 /** In bytes; the error in it is bounded too. */
 const maxReport = 16 * 1024
+/** Of a statement and its signatures within it; a usual one with two takes 1 KiB. */
+const maxSigned = 8 * 1024
 
 /** The replicas that report to one Redis. */
 export interface Replicas {
@@ -39,6 +50,8 @@ export interface Replicas {
   forgetEnded(own: OwnProcess): Promise<void>
   /** Those that reported within the time for which replicas are known, by id. */
   list(): Promise<readonly ReplicaReport[]>
+  /** The same, with what their policies were signed with. */
+  signed(): Promise<readonly SignedReport[]>
 }
 
 /** With `memoryMs`, reports forget the replicas that have been silent for longer. */
@@ -76,7 +89,7 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
 
   return {
     forget,
-    async report({ id, lastError, ...own }) {
+    async report({ id, lastError, signed, ...own }) {
       const touched = [
         keys.knownReplicas,
         keys.replicaReports,
@@ -85,7 +98,12 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
         keys.replicas,
         keys.decisionWatch,
       ]
-      const report = JSON.stringify({ ...own, ...boundedError(lastError) })
+      const fits = JSON.stringify(signed ?? '').length <= maxSigned
+      const report = JSON.stringify({
+        ...own,
+        ...boundedError(lastError),
+        ...(signed !== undefined && fits && { signed }),
+      })
       const values = [id, report, own.sequence ?? 0, memoryMs, MAX_KNOWN, GONE_MS]
       return (await redis.runScript(reportScript, touched, values)) === 1
     },
@@ -99,22 +117,25 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
         if (isGone(processIn(texts[at] ?? ''), own)) await forget(id)
       }
     },
-    async list() {
-      const [seconds, micros] = await redis.run((commands) => commands.time())
-      const now = Number(seconds) * 1000 + Number(micros) / 1000
-      const known = await timesIn(keys.knownReplicas)
-      const reports = await reportsOf([...known.keys()])
-      const recent = await timesIn(keys.replicas)
-      const old = [...recent.keys()].filter((id) => !known.has(id))
-      const oldTexts = await textsOfOld(old)
+    list: async () => (await listed()).map(({ signed: _, ...report }) => report),
+    signed: listed,
+  }
 
-      const all = [
-        ...[...known].map(([id, at], index) => ({ id, at, text: reports[index] ?? '' })),
-        ...old.map((id, index) => ({ id, at: recent.get(id) ?? 0, text: oldTexts[index] ?? '' })),
-      ]
-      return all
-        .sort((a, b) => (a.id < b.id ? -1 : 1))
-        .flatMap(({ id, at, text }) => readReport(id, text, { now, at }) ?? [])
-    },
+  async function listed(): Promise<readonly SignedReport[]> {
+    const [seconds, micros] = await redis.run((commands) => commands.time())
+    const now = Number(seconds) * 1000 + Number(micros) / 1000
+    const known = await timesIn(keys.knownReplicas)
+    const reports = await reportsOf([...known.keys()])
+    const recent = await timesIn(keys.replicas)
+    const old = [...recent.keys()].filter((id) => !known.has(id))
+    const oldTexts = await textsOfOld(old)
+
+    const all = [
+      ...[...known].map(([id, at], index) => ({ id, at, text: reports[index] ?? '' })),
+      ...old.map((id, index) => ({ id, at: recent.get(id) ?? 0, text: oldTexts[index] ?? '' })),
+    ]
+    return all
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .flatMap(({ id, at, text }) => readReport(id, text, { now, at }) ?? [])
   }
 }

@@ -8,7 +8,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createClockSamples } from '../../src/cli/doctor/clock.ts'
 import { certificateFinding } from '../../src/cli/doctor/expiry.ts'
-import { sentCommandNames } from '../../src/stores/redis/redis-rights.ts'
+import { sentCommands } from '../../src/stores/redis/redis-rights.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
 import { startCollector } from '../support/collector.ts'
 import { examine, ownDirectory, patience } from '../support/examine.ts'
@@ -347,8 +347,8 @@ describe('doctor and limits', () => {
     const granted = gatewayRights.filter((right) => right.startsWith('+'))
 
     expect(
-      sentCommandNames()
-        .map((name) => `+${name}`)
+      sentCommands('')
+        .map(([name]) => `+${name}`)
         .toSorted(),
     ).toEqual(granted.filter((right) => right !== '+eval').toSorted())
   })

@@ -8,9 +8,10 @@ import type { CasbinModel, Column } from '../../src/policy/model/columns.ts'
 import type { Model } from '../../src/policy/model/model.ts'
 import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
 import { methodListProblem, methodsOf } from '../../src/policy/rule/methods.ts'
-import { formatModel, formatPolicyFiles } from '../../src/policy/set/format.ts'
+import { formatModel } from '../../src/policy/set/format.ts'
 import { type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { casbinModels } from '../policy/casbin-models.ts'
+import { formatPolicyFiles } from '../policy/format-policy.ts'
 import { policyFiles, shippedModel } from '../policy/policy-text.ts'
 
 /**

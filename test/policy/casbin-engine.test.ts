@@ -5,9 +5,9 @@ import { decide, type Question } from '../../src/policy/decide.ts'
 import { compile, engineFor } from '../../src/policy/engine/compile.ts'
 import { explain } from '../../src/policy/explain.ts'
 import { METHODS } from '../../src/policy/rule/rule.ts'
-import { formatPolicyFiles } from '../../src/policy/set/format.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { byPriority, casbinModels, denyOverrides, matcherWith, modelText } from './casbin-models.ts'
+import { formatPolicyFiles } from './format-policy.ts'
 import { policies, policySet, shippedModel } from './policy-text.ts'
 
 type Model = keyof typeof casbinModels

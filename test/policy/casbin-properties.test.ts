@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { Invalid } from '../../src/errors.ts'
 import { decide } from '../../src/policy/decide.ts'
 import { compile } from '../../src/policy/engine/compile.ts'
-import { formatPolicyFiles } from '../../src/policy/set/format.ts'
 import { type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { casbinModels } from './casbin-models.ts'
+import { formatPolicyFiles } from './format-policy.ts'
 import { policyFiles } from './policy-text.ts'
 
 function tryToParse(modelText: string, lines: readonly string[]): PolicySet | undefined {

@@ -4,10 +4,10 @@ import { decide } from '../../src/policy/decide.ts'
 import { domainProblem } from '../../src/policy/domain.ts'
 import { compile, compileFlat } from '../../src/policy/engine/compile.ts'
 import { flattenPolicies } from '../../src/policy/engine/flat-policies.ts'
-import { formatPolicyFiles } from '../../src/policy/set/format.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { finish } from '../../src/policy/steps.ts'
 import { domainModel, tenants } from './domain-models.ts'
+import { formatPolicyFiles } from './format-policy.ts'
 import { policies, policyFiles, policySet, problemsOf } from './policy-text.ts'
 
 const lines = [

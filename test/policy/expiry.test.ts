@@ -4,12 +4,12 @@ import { compile } from '../../src/policy/engine/compile.ts'
 import { explain } from '../../src/policy/explain.ts'
 import { isSamePolicy } from '../../src/policy/review/same-policy.ts'
 import { formatUntil, parseUntil } from '../../src/policy/rule/until.ts'
-import { formatPolicyFiles } from '../../src/policy/set/format.ts'
 import { parsePolicyPair } from '../../src/policy/set/policy-pair.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { datedKey, inheritanceKey } from '../../src/policy/set/revision.ts'
 import { looksLikeUntil } from '../../src/policy/set/until-comments.ts'
 import { casbinModels } from './casbin-models.ts'
+import { formatPolicyFiles } from './format-policy.ts'
 import {
   type PolicyText,
   policyFiles,

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { checkPolicySet } from '../../src/policy/checks/check.ts'
 import { decide } from '../../src/policy/decide.ts'
 import { explain } from '../../src/policy/explain.ts'
-import { formatPolicyFiles } from '../../src/policy/set/format.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { indexedModels, matcherWith, modelText } from './casbin-models.ts'
+import { formatPolicyFiles } from './format-policy.ts'
 import { policies, policyFiles, policySet, problemsOf } from './policy-text.ts'
 
 type Name = keyof typeof indexedModels

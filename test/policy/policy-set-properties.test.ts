@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Invalid } from '../../src/errors.ts'
 import { endOf } from '../../src/policy/rule/until.ts'
-import { formatModel, formatPolicyFiles } from '../../src/policy/set/format.ts'
+import { formatModel } from '../../src/policy/set/format.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
+import { formatPolicyFiles } from './format-policy.ts'
 import { shippedModel, widestModel } from './policy-text.ts'
 
 function tryToParse(files: readonly PolicyFile[]): PolicySet | undefined {

@@ -1,11 +1,6 @@
 import type { Problem } from '../../errors.ts'
 import { nearest } from '../../suggest.ts'
-import { formatUntil, parseUntil } from '../rule/until.ts'
-
-/** The comment that `formatPolicyFiles` writes above a line that expires. */
-export function untilComment(until: number): string {
-  return `# postern: until ${formatUntil(until)}`
-}
+import { parseUntil } from '../rule/until.ts'
 
 /** Collects the comments above a line, and gives the line the moment that one of them names. */
 interface UntilComments {

@@ -4,7 +4,7 @@ import type { RedisClient } from './redis.ts'
  * Every command that gateways and `postern policy` send, with arguments of the right number. The ACL
  * line in docs/stores.md grants these, and EVAL.
  */
-function sentCommands(prefix: string): readonly (readonly string[])[] {
+export function sentCommands(prefix: string): readonly (readonly string[])[] {
   const key = `${prefix}doctor`
   const texts = [
     ...['ping', 'info', 'time', 'wait 0 0'],
@@ -41,9 +41,4 @@ export async function deniedCommands(redis: RedisClient): Promise<readonly strin
   const commands = JSON.stringify(sentCommands(prefix))
   const denied = await redis.runScript(script, [`${prefix}doctor`], [commands])
   return Array.isArray(denied) ? denied.map(String) : undefined
-}
-
-/** The names of all of them, without EVAL. */
-export function sentCommandNames(): readonly string[] {
-  return sentCommands('').map(([name = '']) => name)
 }

@@ -78,6 +78,18 @@ describe('golden recordings', () => {
     expect(() => run('compare', [['push', 'refused'], done])).toThrow()
   })
 
+  test('a text that several calls print is kept once', async () => {
+    const { run, recording } = await startRuns()
+    const calls = ['help', '--help', '-h'].map((call) => [call, 'usage:\n  postern'] as const)
+    run('record', calls)
+
+    expect((await recording()).split('usage:')).toHaveLength(2)
+    run('compare', calls)
+    const [first, second] = calls
+    if (first === undefined || second === undefined) throw new Error('no calls')
+    expect(() => run('compare', [first, second, ['-h', 'usage:']])).toThrow()
+  })
+
   test('a long text is kept by its first lines and its hash', async () => {
     const { run, recording } = await startRuns()
     const text = 'a line of a report\n'.repeat(10_000)

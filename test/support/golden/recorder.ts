@@ -3,7 +3,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect } from 'vitest'
 import { mask } from './mask.ts'
-import { marked, type Recorded, type Recording, withMarksOf } from './recording.ts'
+import {
+  marked,
+  packed,
+  type Recorded,
+  type Recording,
+  unpacked,
+  withMarksOf,
+} from './recording.ts'
 
 /** What a call answered, by part: `code`, `out`, `body` … */
 type Answer = Readonly<Record<string, string | number | undefined>>
@@ -13,6 +20,7 @@ export type GoldenMode = 'record' | 'mark' | 'compare'
 /** A text above this size is kept by its first lines and its hash. */
 const maxCharacters = 4000
 const firstLines = 20
+const maxCallCharacters = 500
 const firstColumns = 200
 
 /**
@@ -59,7 +67,9 @@ export function createGolden({ mode, directory, now = nowInVitest }: GoldenOptio
 
   function recordingOf(file: string): Recording {
     const path = pathOf(file)
-    return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Recording) : {}
+    if (!existsSync(path)) return {}
+    const tests = Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Recording)
+    return Object.fromEntries(tests.map(([test, calls]) => [test, unpacked(calls)]))
   }
 
   return {
@@ -89,7 +99,9 @@ export function createGolden({ mode, directory, now = nowInVitest }: GoldenOptio
           return [test, mode === 'mark' && known ? marked(known, found) : found] as const
         })
         const all = Object.entries({ ...before, ...Object.fromEntries(after) })
-        const kept = all.filter(([, calls]) => calls.length > 0)
+        const kept = all.flatMap(([test, calls]) =>
+          calls.length === 0 ? [] : [[test, packed(calls)] as const],
+        )
         if (kept.length === 0) continue
         kept.sort(([one], [other]) => (one < other ? -1 : 1))
         mkdirSync(dirname(pathOf(file)), { recursive: true })
@@ -115,7 +127,8 @@ function recordedOf(words: string, answer: Answer): Recorded {
     if (value === undefined || value === '') return []
     return [[part, typeof value === 'number' ? value : linesOf(mask(value))] as const]
   })
-  return { call: mask(words), ...Object.fromEntries(parts) }
+  const call = mask(words).slice(0, maxCallCharacters)
+  return { call, ...Object.fromEntries(parts) }
 }
 
 function linesOf(text: string): readonly string[] {

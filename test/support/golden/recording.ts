@@ -15,6 +15,38 @@ export const VARIES = '<varies>'
 /** In place of a first call: the test repeats calls until they succeed, and only the last of each counts. */
 const REPEATS = '<repeats>'
 
+/** In a file, in place of a text that is the same as that of the call before. */
+const AS_BEFORE = '<as before>'
+
+/** Without texts that follow themselves: help in all its spellings is most of a recording. */
+export function packed(calls: readonly Recorded[]): readonly Recorded[] {
+  return calls.map((each, at) => {
+    const before = calls[at - 1]
+    return mapParts(each, (part, name) => {
+      const isSame = isText(part) && JSON.stringify(before?.[name]) === JSON.stringify(part)
+      return isSame ? AS_BEFORE : part
+    })
+  })
+}
+
+/** The reverse. */
+export function unpacked(calls: readonly Recorded[]): readonly Recorded[] {
+  const found: Recorded[] = []
+  for (const each of calls) {
+    const before = found.at(-1)
+    found.push(mapParts(each, (part, name) => (part === AS_BEFORE ? before?.[name] : part)))
+  }
+  return found
+}
+
+function mapParts(
+  recorded: Recorded,
+  change: (part: Part | undefined, name: string) => Part | undefined,
+): Recorded {
+  const parts = Object.entries(recorded).map(([name, part]) => [name, change(part, name)] as const)
+  return { ...Object.fromEntries(parts), call: recorded.call }
+}
+
 /** A recording with marks for what another run of the same test gave differently. */
 export function marked(
   before: readonly Recorded[],

@@ -38,6 +38,10 @@ const kinds: Readonly<Record<string, Kind>> = {
   'an access token of Cognito': { claims: { token_use: 'access' }, works: ['bearer'] },
   'an access token of Microsoft Graph': { header: { nonce: 'n' }, works: ['bearer'] },
   'an access token of Okta or Auth0': { claims: { scp: ['read'], azp: 'x' }, works: ['bearer'] },
+  'an access token whose claims have odd types': {
+    claims: { typ: { toString: 1, valueOf: 1 }, token_use: ['id'], events: [event] },
+    works: ['bearer'],
+  },
   'an ID token of Keycloak': {
     claims: { typ: 'ID', nonce: 'n', at_hash: 'an-access-token', auth_time: 1, azp: 'postern' },
     works: ['login'],

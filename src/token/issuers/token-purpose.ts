@@ -9,7 +9,12 @@ type Claims = Readonly<Record<string, unknown>>
 /** `typ` of a header: `application/` may be left out, and case has no meaning (RFC 7515 4.1.9). */
 export function shortType(typ: unknown): string | undefined {
   if (typ === undefined) return undefined
-  return typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : ''
+  return lowerCase(typ).replace(/^application\//, '')
+}
+
+/** Empty if it is not a text. */
+function lowerCase(value: unknown): string {
+  return typeof value === 'string' ? value.toLowerCase() : ''
 }
 
 /** The claims in which Keycloak and Cognito say what a token is. */
@@ -29,7 +34,7 @@ export function otherPurpose(
   claims: Claims,
   acceptIdTokens: boolean,
 ): string | undefined {
-  const uses = usageClaims.map((name) => [name, String(claims[name] ?? '').toLowerCase()] as const)
+  const uses = usageClaims.map((name) => [name, lowerCase(claims[name])] as const)
   const other = uses.find(([, use]) => otherUses.has(use))
   if (other !== undefined) return `a ${other[1]} token (claim ${other[0]})`
   if (hasLogoutEvent(claims)) return 'a logout token (claim events)'

@@ -650,7 +650,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli/completion': ['cli'],
   'cli/manual': ['cli', 'version.ts'],
   // What a new project is made of.
-  'cli/init/templates': [],
+  'cli/init/templates': ['cli'],
   'cli/init': [
     'cli',
     'cli/accounts',

@@ -124,18 +124,26 @@ export function documentMismatch(
 /** The statement that this names, if enough trusted keys signed it. */
 export type FindSigned = (named: Predecessor) => Verified | undefined
 
-/** Looks among what was stored; verifies only what is asked for. */
+/** Looks among what was stored; verifies only what is asked for, and that once: anyone can store a lot. */
 export function findAmong(stored: readonly (Signed | undefined)[], trust: Trust): FindSigned {
   const byName = Map.groupBy(
     stored.filter((each) => each !== undefined),
     ({ statement }) => nameOf(parseStatement(statement)),
   )
+  const verified = new Map<string, Verified | undefined>()
   return (named) => {
-    const found = byName.get(nameOf(named)) ?? []
-    return found
-      .map((signed) => verifySigned(signed, 'live', trust))
-      .find((each): each is Verified => !isRejection(each))
+    const name = nameOf(named)
+    if (!verified.has(name)) verified.set(name, firstVerified(byName.get(name) ?? [], trust))
+    return verified.get(name)
   }
+}
+
+function firstVerified(stored: readonly Signed[], trust: Trust): Verified | undefined {
+  for (const signed of stored) {
+    const verified = verifySigned(signed, 'live', trust)
+    if (!isRejection(verified)) return verified
+  }
+  return undefined
 }
 
 function nameOf(named: Predecessor | undefined): string {

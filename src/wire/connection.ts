@@ -3,7 +3,6 @@ import { nextTick, platform } from 'node:process'
 import type { Connector } from './connect.ts'
 import { atEndOfTurn, callBegan, callEnded } from './end-of-turn.ts'
 import { hasPeerClosed } from './peer-closed.ts'
-import { mayRepeat } from './repeatable.ts'
 import type { ResponseHandler, WireRequest } from './request-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import { createResponseReader, type Progress, type ResponseReader } from './response-reader.ts'
@@ -53,8 +52,14 @@ interface ConnectionParts {
  */
 const shared = platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(65_536)
 
-/** A connection that was free for less is not worth the system call that asks whether it is closed. */
+/** One that was free for longer, though never used, may have been closed by its server. */
 const idleAfterMs = 1
+
+/**
+ * For so long after a response that came in several reads, a connection gets no request: what its server
+ * has written behind that response may still wait for the response to be read.
+ */
+const holdMs = 2
 
 /**
  * One connection to a server. It has one request at a time: with more, one caller could get the
@@ -78,7 +83,6 @@ export class Connection {
   #hasServed = false
   /** Whether the connection had another request before, or was idle, when this one got it. */
   #reused = false
-  #wasIdle = false
   #freeSince = 0
   #paused = false
   #uploading = false
@@ -126,8 +130,7 @@ export class Connection {
   /** Sends a request. The connection must be free. */
   start(call: PlainCall): void {
     const { request } = call
-    this.#wasIdle = this.idleMs() >= idleAfterMs
-    this.#reused = this.#wasIdle || this.#hasServed
+    this.#reused = this.#hasServed || this.idleMs() >= idleAfterMs
     this.#state = 'departing'
     this.#call = call
     call.connection = this
@@ -140,7 +143,7 @@ export class Connection {
     callBegan()
     call.handler.sent()
     // The bytes of a TLS record are not ours to look at, so let the event loop deliver them.
-    if (this.#isSecure && this.#isRisky(call)) setImmediate(setImmediate, this.#depart)
+    if (this.#isSecure && this.#reused) setImmediate(setImmediate, this.#depart)
     else atEndOfTurn(this.#depart)
   }
 
@@ -316,6 +319,7 @@ export class Connection {
     // After the last request a server may keep its side open all the same.
     const isLast = call.request.closes === true || reader.lastHead()?.persistent !== true
     if (progress === 'excess' || this.#uploading || isLast) this.destroy()
+    else if (reader.isStreamed()) setTimeout(setImmediate, holdMs, () => this.#offer())
     else if (mayHoldMore) setImmediate(() => this.#offer())
     else this.#offer()
   }
@@ -339,16 +343,12 @@ export class Connection {
     this.#ticksLeft = this.#reader.hasHead() ? body : response
   }
 
-  /** Whether the server may have closed the connection, and the request could not be sent again. */
-  #isRisky({ request }: PlainCall): boolean {
-    return this.#wasIdle && !mayRepeat(request)
-  }
-
   readonly #depart = (): void => {
     const call = this.#call
     // It was aborted in the same turn.
     if (call === undefined) return
-    if (!this.#isSecure && this.#isRisky(call) && hasPeerClosed(this.#socket)) {
+    // What is there before the request is sent is not its response, but may look like one.
+    if (!this.#isSecure && this.#reused && hasPeerClosed(this.#socket)) {
       // Later: its handler does not know its call yet, and would send another one meanwhile.
       nextTick(() => this.#fail('closed', 'connection closed by the upstream'))
       return

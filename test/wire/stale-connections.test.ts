@@ -61,12 +61,12 @@ describe('an idle connection that the server has just closed', () => {
     expect((await send(pool, { method: 'POST', upload }, {}).over).body()).toBe('ok')
   })
 
-  test('says so of a request that may be repeated, which was sent', async () => {
+  test('is not used for a request that may be repeated either', async () => {
     const { server, pool } = await startIdle()
     server.sockets[0]?.destroy()
     const call = await send(pool).over
 
-    expect(howFar(call)).toEqual({ sent: true, heard: false, reused: true })
+    expect(howFar(call)).toEqual({ sent: false, heard: false, reused: true })
   })
 
   test('says so too when it was used just before', async () => {

@@ -682,6 +682,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli/doctor': [
     'cli',
     'fleet',
+    'cli/policy',
+    'policy/',
     'cli/config',
     'cli/running',
     'config/',

@@ -4,6 +4,7 @@ import {
   type ArgumentSpec,
   type Call,
   type CommandSpec,
+  gatewayOptions,
   type OptionSpec,
   UsageError,
 } from './command.ts'
@@ -80,7 +81,7 @@ function tokensOf(spec: CommandSpec, args: readonly string[]): Given {
     if (token.kind !== 'option') continue
     const { name, rawName, value, inlineValue } = token
     const option = Object.hasOwn(spec.options, name) ? spec.options[name] : undefined
-    if (option === undefined) throw unknownOption(rawName, spec)
+    if (option === undefined) throw unknownOption(wholeName(rawName, args[token.index]), spec)
     if (option.once && options.has(name)) throw new UsageError(`${rawName} is given twice`)
     if (option.value === undefined) {
       if (value !== undefined) throw new UsageError(`${rawName} does not take a value`)
@@ -97,10 +98,16 @@ function tokensOf(spec: CommandSpec, args: readonly string[]): Given {
   return { options, positionals }
 }
 
+/** `-output` is read as a group of letters; of an unknown one, the word says more than its letter. */
+function wholeName(rawName: string, word = rawName): string {
+  return /^-[a-z]{2,}$/.test(word) ? word : rawName
+}
+
 function unknownOption(rawName: string, { options }: CommandSpec): UsageError {
   const name = rawName.replace(/^-+/, '')
   const isFormat = options['output']?.choices?.includes(name) === true
-  const known = [...Object.keys(options), 'help'].map((each) => `--${each}`)
+  const names = [...Object.keys(options), ...Object.keys(gatewayOptions), 'help']
+  const known = names.map((each) => `--${each}`)
   const longer = known.filter((each) => {
     return name.length > 1 && (each.startsWith(rawName) || each.endsWith(`-${name}`))
   })

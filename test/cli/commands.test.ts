@@ -201,6 +201,18 @@ describe('a wrong command line', () => {
     [['help', 'serve', 'x'], 'postern: unknown command "serve x"'],
     [['\u001b[2J'], 'postern: unknown command "\\u{1b}[2J"\n'],
     [['--verison'], 'postern: unknown option --verison; did you mean --version?\n'],
+    [
+      ['--confg', 'x', 'serve'],
+      'postern: option --confg comes before a command: write it after the command\n',
+    ],
+    [
+      ['policy', 'status', '--gatewy', 'https://gw'],
+      'postern: unknown option --gatewy; did you mean --gateway?\n',
+    ],
+    [
+      ['policy', 'check', '-output', 'json'],
+      'postern: unknown option -output; did you mean --output?\n',
+    ],
     [['user', '--output', 'json'], 'postern: missing command after "user"\n'],
     [['user', '--hlep'], 'postern: unknown option --hlep; did you mean --help?\n'],
     [

@@ -148,8 +148,31 @@ describe('doctor and the configuration', () => {
     const examined = await examine({ nonsense: true })
 
     expect(examined.of('configuration')[0]?.message).toMatch(/unknown setting nonsense/)
-    expect(examined.of('stores')[0]).toMatchObject({ status: 'warning' })
+    expect(examined.of('stores')[0]).toMatchObject({
+      status: 'warning',
+      fix: 'correct the settings that the problems above name, then run "postern doctor" again',
+    })
     expect(examined.of('policy.directory')[0]).toMatchObject({ status: 'ok' })
+  })
+
+  test('counts the warnings of policy check by their codes', async () => {
+    const directory = await ownDirectory()
+    const model = await readFile('policies/model.conf')
+    await writeFile(join(directory, 'model.conf'), model)
+    const rule = 'p, clerk, /orders, GET\n'
+    await writeFile(join(directory, 'policy.csv'), `${rule}${rule}p, clerk, /outside, GET\n`)
+    const examined = await examine({
+      ...upstream('http://127.0.0.1:1'),
+      routes: [{ path: '/orders', upstream: 'app' }],
+      policy: { directory },
+    })
+
+    expect(examined.of('policy')).toEqual([
+      {
+        ...{ check: 'policy', status: 'warning', fix: '"postern policy check" shows each of them' },
+        message: '2 warnings: 1 duplicate, 1 unserved-path',
+      },
+    ])
   })
 
   test('reports a policy and a data directory that cannot be used', async () => {

@@ -84,18 +84,24 @@ describe('postern policy check', () => {
     })
   })
 
-  test('shows a hundred warnings and says how many more there are', async () => {
+  test('shows a hundred warnings, how many more there are, and how many of each kind', async () => {
     const rows = Array.from({ length: 150 }, (_, at) => `p, clerk, /orders/${at}, GET`)
     const cwd = await folder({
       ...sound,
       'policies/policy.csv': rows.join('\n'),
-      'policies/more.csv': 'p, clerk, /orders/:id, GET\n',
+      'policies/more.csv': 'p, clerk, /orders/:id, GET\np, clerk, /orders/:id, GET\n',
     })
 
     const { err } = await policy(['check'], { cwd })
 
-    expect(err.split('\n')).toHaveLength(102)
-    expect(err).toContain('… and 50 more warnings')
+    const lines = err.trimEnd().split('\n')
+    expect(lines).toHaveLength(104)
+    expect(lines.slice(100)).toEqual([
+      '… and 51 more warnings: --output json lists all',
+      '151 warnings by code:',
+      '  150  useless-rule  Another line already decides this.',
+      '  1    duplicate     The same rule is written twice.',
+    ])
   })
 
   test('refuses a directory that is not there', async () => {

@@ -140,6 +140,11 @@ describe('doctor and Redis', () => {
     expect(await of({ trust: { keys: [testSigner('ada').line] } })).toMatchObject([
       { status: 'problem', fix: expect.stringContaining('policy.trust') },
     ])
+    await publish(redis.url, ['clerk, /orders/:id, GET', 'clerk, /orders/7, GET'])
+    expect(await of()).toMatchObject([
+      { status: 'ok' },
+      { status: 'warning', message: '1 warning: 1 useless-rule' },
+    ])
   })
 })
 

@@ -1,6 +1,5 @@
-import { UsageError } from '../command.ts'
+import { gatewayOptions, UsageError } from '../command.ts'
 import type { GatewayOptions } from '../remote/gateway.ts'
-import { gatewayOptions } from '../remote/specs.ts'
 
 /** What was taken from a command line, and the rest. */
 interface TakenOptions {

@@ -1,10 +1,16 @@
-import type { Command, CommandSet, CommandSpec, Commands, FindCommand } from '../command.ts'
+import {
+  type Command,
+  type CommandSet,
+  type CommandSpec,
+  type Commands,
+  type FindCommand,
+  gatewayOptions,
+} from '../command.ts'
 import { completionSpec } from '../completion/specs.ts'
 import { doctorSpec } from '../doctor/specs.ts'
 import { fleetSpec } from '../fleet/specs.ts'
 import { initSpec } from '../init/specs.ts'
 import { consoleSpec, serveSpec, versionSpec, workerSpec } from '../program/specs.ts'
-import { gatewayOptions } from '../remote/specs.ts'
 import { statusSpec, upstreamsSpec } from '../running/specs.ts'
 import { command } from './run-command.ts'
 

@@ -1,4 +1,5 @@
 import { didYouMean, nearest } from '../../suggest.ts'
+import { gatewayOptions } from '../command.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { allCommands } from './overview.ts'
@@ -18,9 +19,19 @@ async function problemWith(words: readonly string[], group: Group | undefined): 
   const [first = '', second] = words
   const last = group === undefined ? first : (second ?? '')
   if (last.startsWith('-')) {
-    const hint = didYouMean(last, group === undefined ? ['--help', '--version'] : ['--help'])
-    const isMissing = group !== undefined && hint === ''
-    return isMissing ? `missing command after "${first}"` : `unknown option ${last}${hint}`
+    const known = [
+      'help',
+      ...Object.keys(gatewayOptions),
+      ...(group === undefined ? ['version'] : []),
+    ]
+    const meant = didYouMean(
+      last,
+      known.map((each) => `--${each}`),
+    )
+    if (meant !== '') return `unknown option ${last}${meant}`
+    return group === undefined
+      ? `option ${last} comes before a command: write it after the command`
+      : `missing command after "${first}"`
   }
   const hint = group === undefined ? await similarTo(first) : await similarIn(group, last)
   return `unknown command "${words.join(' ')}"${hint}`

@@ -15,7 +15,7 @@ import { checkDatabase } from './database.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import { checkNamedFiles, storageChecks } from './local-files.ts'
 import { checkDescriptors, checkNode } from './machine.ts'
-import { checkPublished } from './policy.ts'
+import { checkDirectory, checkPublished } from './policy.ts'
 import { checkPorts } from './ports.ts'
 import { providerChecks } from './providers.ts'
 import { checkRedis } from './redis.ts'
@@ -36,7 +36,7 @@ export const doctor: Run<typeof doctorSpec> = async ({ options, arguments: [file
       warning(
         'stores',
         'Redis, database, upstreams and providers were not checked',
-        'fix the configuration, then run this command again',
+        'correct the settings that the problems above name, then run "postern doctor" again',
       ),
     )
   } else findings.push(checkDescriptors(config))
@@ -49,7 +49,7 @@ export const doctor: Run<typeof doctorSpec> = async ({ options, arguments: [file
       { name: 'ports', run: () => checkPorts(listenersOf(written.draft), path) },
     )
   }
-  if (config !== undefined) checks.push(...checksOf(config, io, clock))
+  if (config !== undefined) checks.push(...checksOf(config, { file, io, clock }))
   findings.push(...(await runChecks(checks, options.timeout * 1000)))
   const ofClock = config && clock.finding(config.jwt.clockSkewSeconds)
   if (ofClock !== undefined) findings.push(ofClock)
@@ -90,7 +90,15 @@ function configFindings(file: string, { config, problems }: ConfigReading): read
   ]
 }
 
-function checksOf(config: Config, { cwd }: Io, clock: ClockSamples): readonly Check[] {
+interface CheckParts {
+  /** Of the configuration. */
+  readonly file: string | undefined
+  readonly io: Io
+  readonly clock: ClockSamples
+}
+
+function checksOf(config: Config, { file, io, clock }: CheckParts): readonly Check[] {
+  const { cwd } = io
   const { redis, policy, tracing } = config
   const { url } = redis
   const { otlp } = tracing
@@ -100,9 +108,11 @@ function checksOf(config: Config, { cwd }: Io, clock: ClockSamples): readonly Ch
       ? []
       : [{ name: 'redis', run: () => checkRedis({ ...redis, url }, clock) }]),
     { name: 'database', run: () => checkDatabase(config, cwd, clock) },
-    ...(policy.source === 'redis'
-      ? [{ name: 'policy', run: () => checkPublished(config, cwd) }]
-      : []),
+    {
+      name: 'policy',
+      run: () =>
+        policy.source === 'redis' ? checkPublished(config, file, io) : checkDirectory(file, io),
+    },
     ...Object.entries(config.upstreams).map(([name, upstream]) => ({
       name: `upstreams.${name}`,
       run: () => checkUpstream(name, upstream, cwd),

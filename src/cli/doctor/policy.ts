@@ -1,25 +1,55 @@
 import type { Config } from '../../config/schema/schema.ts'
 import { Fault, Invalid } from '../../errors.ts'
+import { checkPolicySet, type Surroundings } from '../../policy/checks/check.ts'
+import { type PolicyFile, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { readTrust } from '../../stores/keys/trusted-keys.ts'
 import { createPrepare } from '../../stores/policies/prepare-offer.ts'
 import { createPublishedPolicies } from '../../stores/policies/published-policies.ts'
 import { createTrustGate } from '../../stores/policies/trust-gate.ts'
 import { withRedis } from '../configured-redis.ts'
 import { count } from '../format.ts'
-import { withInteractiveTimeouts } from '../settings.ts'
-import { type Finding, ok, problem } from './finding.ts'
+import type { Io } from '../io.ts'
+import { countByCode, type Review, reviewDirectory } from '../policy/review.ts'
+import { readSurroundings } from '../policy/surroundings.ts'
+import { policySettings, withInteractiveTimeouts } from '../settings.ts'
+import { type Finding, ok, problem, warning } from './finding.ts'
 
 const name = 'policy'
 const publish = 'publish with "postern policy push"'
 
+/** What "postern policy check" says about the directory of the configuration. */
+export async function checkDirectory(
+  file: string | undefined,
+  io: Io,
+): Promise<readonly Finding[]> {
+  const settings = policySettings(file, io)
+  const quiet = { ...io, isTerminal: false }
+  const lookAround = () => readSurroundings(settings, { config: file }, quiet)
+  try {
+    const { warnings } = await reviewDirectory(settings.directory, quiet, lookAround)
+    return warningsIn(warnings, '"postern policy check" shows each of them')
+  } catch (error) {
+    // The check of policy.directory reports it.
+    if (error instanceof Invalid) return []
+    throw error
+  }
+}
+
+function warningsIn(warnings: Review['warnings'], fix: string): readonly Finding[] {
+  if (warnings.length === 0) return []
+  const codes = countByCode(warnings).map(([code, number]) => `${number} ${code}`)
+  return [warning(name, `${count(warnings.length, 'warning')}: ${codes.join(', ')}`, fix)]
+}
+
 /** Whether a gateway would use the policy that is published in Redis. */
 export async function checkPublished(
   { policy, redis }: Config,
-  cwd: string,
+  file: string | undefined,
+  io: Io,
 ): Promise<readonly Finding[]> {
   const settings = withInteractiveTimeouts({ ...redis, url: redis.url ?? '' })
   try {
-    const gate = policy.trust && createTrustGate(readTrust(policy.trust, cwd), 'live')
+    const gate = policy.trust && createTrustGate(readTrust(policy.trust, io.cwd), 'live')
     return await withRedis(settings, undefined, async (client) => {
       const source = createPublishedPolicies(client, settings, { snapshot: false, gate })
       const offer = await source.read(undefined)
@@ -27,7 +57,15 @@ export async function checkPublished(
       const { signal } = new AbortController()
       const { revision, ruleCount } = await createPrepare(signal, policy.domain)(offer)
       const by = offer.author === undefined ? '' : `, published by ${offer.author}`
-      return [ok(name, `${count(ruleCount, 'rule')}, revision ${revision}${by}`)]
+      const around = await readSurroundings(policySettings(file, io), { config: file }, io)
+      const found = 'loading' in offer ? [] : warningsOf(offer.files, around)
+      return [
+        ok(name, `${count(ruleCount, 'rule')}, revision ${revision}${by}`),
+        ...warningsIn(
+          found,
+          '"postern policy check" in the published directory shows each of them',
+        ),
+      ]
     })
   } catch (error) {
     if (!(error instanceof Fault) && !(error instanceof Invalid)) throw error
@@ -42,6 +80,10 @@ export async function checkPublished(
     const message = error.message.replace(`: ${publish}`, '')
     return [problem(name, message, fixOf(message))]
   }
+}
+
+function warningsOf(files: readonly PolicyFile[], around: Surroundings): Review['warnings'] {
+  return checkPolicySet(parsePolicySet(files), files, around)
 }
 
 function fixOf(message: string): string {

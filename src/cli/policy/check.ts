@@ -1,12 +1,13 @@
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { count, json, printable } from '../format.ts'
+import { count, formatTable, json, printable } from '../format.ts'
 import { renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
 import { checkReport } from './check-report.ts'
 import { type EngineReport, engineInWords, reportEngine } from './engine-cost.ts'
-import { formatFindings, type Review, reviewVersion } from './review.ts'
+import { findingRules } from './finding-rules.ts'
+import { countByCode, formatFindings, type Review, reviewVersion } from './review.ts'
 import type { checkSpec } from './specs.ts'
 import { readSurroundings } from './surroundings.ts'
 
@@ -26,11 +27,22 @@ export const policyCheck: Run<typeof checkSpec> = async ({ options, arguments: [
   // Annotations have the findings already, and JSON stays quiet for scripts.
   if (output !== 'json' && output !== 'github') {
     io.err(formatFindings('error', errors) + formatFindings('warning', warnings))
+    if (warnings.length > mostCountedByEye) io.err(formatCounts(warnings))
   }
   if (output === 'json') io.out(json({ ok, ...asJson(review, engine) }))
   else if (output === 'text') io.out(summary.map((line) => `${line}\n`).join(''))
   else io.out(renderReport(checkReport(review, { strict, summary }), output, io))
   return ok ? exitCodes.done : exitCodes.invalid
+}
+
+/** More warnings than a person counts, or reads to the end. */
+const mostCountedByEye = 20
+
+function formatCounts(warnings: Review['warnings']): string {
+  const rows = countByCode(warnings).map(([code, number]) => {
+    return [String(number), code, findingRules[code].summary]
+  })
+  return `${count(warnings.length, 'warning')} by code:\n${formatTable(rows, '  ')}`
 }
 
 /** What the policy holds, and which engine evaluates it. */

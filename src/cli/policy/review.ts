@@ -153,3 +153,13 @@ export function formatFindings(kind: 'error' | 'warning', problems: readonly Pro
 }
 
 const maxShown = 100
+
+/** How many warnings have each code, the most frequent first. */
+export function countByCode(warnings: readonly Finding[]): readonly (readonly [Code, number])[] {
+  const byCode = Map.groupBy(warnings, ({ code }) => code)
+  return Array.from(byCode, ([code, some]) => [code, some.length] as const).toSorted(
+    ([, one], [, other]) => other - one,
+  )
+}
+
+type Code = Finding['code']

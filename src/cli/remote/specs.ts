@@ -1,20 +1,4 @@
-import { type CommandSpec, type OptionSpec, outputOption } from '../command.ts'
-
-/** The options that send a command to the console of a gateway. */
-export const gatewayOptions = {
-  gateway: {
-    value: 'URL',
-    once: true,
-    description: 'console of a gateway (default: $POSTERN_GATEWAY)',
-  },
-  'ca-file': {
-    value: 'FILE',
-    description: 'certificates to trust instead of those of the system',
-  },
-  'allow-http': {
-    description: 'use http to an address that is not loopback: passwords are not encrypted',
-  },
-} as const satisfies Readonly<Record<string, OptionSpec>>
+import { type CommandSpec, gatewayOptions, outputOption } from '../command.ts'
 
 const unreachable = 'the console is unreachable or refuses'
 

@@ -26,6 +26,8 @@ export function formatSarif(report: Report, place: Workplace): string {
           driver: {
             name: 'Postern',
             version,
+            semanticVersion: version,
+            // No informationUri: it has to be absolute (section 3.19), and no page of ours has an address.
             rules: ids.map((id) => descriptor(id, rules[id] ?? { summary: id, help: id })),
           },
         },

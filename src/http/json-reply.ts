@@ -7,12 +7,15 @@ export interface PreparedJson {
   readonly headers: readonly string[]
 }
 
+/** The body of our own responses: its line break puts the prompt of a shell on a line of its own. */
+export const jsonText = (body: object): string => `${JSON.stringify(body)}\n`
+
 /** No cache may store it. */
 export function prepareJson(
   body: Readonly<Record<string, unknown>>,
   extra: readonly string[] = [],
 ): PreparedJson {
-  const text = Buffer.from(JSON.stringify(body)).toString('latin1')
+  const text = Buffer.from(jsonText(body)).toString('latin1')
   return {
     text,
     headers: [

@@ -1,5 +1,6 @@
 import { versions } from 'node:process'
 import type { ReplicaOnHost } from '../fleet/replica-facts.ts'
+import { jsonText } from './json-reply.ts'
 import { type Readiness, withUpstreams } from './readiness.ts'
 import type { UpstreamReport } from './sum-upstreams.ts'
 
@@ -68,5 +69,5 @@ export function createOpsEndpoints(parts: OpsParts): ReadonlyMap<string, OpsEndp
 }
 
 export function jsonResponse(status: number, body: object): OpsResponse {
-  return { status, contentType: 'application/json; charset=utf-8', body: JSON.stringify(body) }
+  return { status, contentType: 'application/json; charset=utf-8', body: jsonText(body) }
 }

@@ -20,6 +20,7 @@ import { replyInProgress } from './connections/reply-in-progress.ts'
 import { endedRequest } from './ended-request.ts'
 import { acceptConnections, type Http2Ports } from './h2/accept-connections.ts'
 import type { Handling } from './handling.ts'
+import { jsonText } from './json-reply.ts'
 import { readPlainRequests } from './plain/plain-connections.ts'
 import type { Overload } from './port/overload.ts'
 import { createListener, type PublicListener, type PublicTls } from './port/public-listener.ts'
@@ -177,7 +178,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     faults.requestRejected(reason, peerAddress(socket))
     const status = rejectionStatuses[reason]
     const { text } = current().messages.usual['bad-request']
-    const body = JSON.stringify({ code: Number(status.slice(0, 3)), msg: text })
+    const body = jsonText({ code: Number(status.slice(0, 3)), msg: text })
     lingering.end(
       socket,
       `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +

@@ -119,7 +119,7 @@ describe('refusals.status: real, with clients that read only the status', () => 
     expect(await curl('-f', `${real}/shop.git/HEAD`)).toMatchObject({ code: 22, out: '' })
     expect(await curl('--fail-with-body', `${real}/shop.git/HEAD`)).toMatchObject({
       code: 22,
-      out: '{"code":401,"msg":"please log in"}',
+      out: '{"code":401,"msg":"please log in"}\n',
     })
     expect(await curl('-f', '-H', bearer('editor'), `${real}/shop.git/HEAD`)).toMatchObject({
       code: 0,

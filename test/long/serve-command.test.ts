@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { startPostgres } from '../support/postgres-server.ts'
+import { until } from '../support/until.ts'
 
 const secret = 'a-secret-for-tests-only-0123456789abcdef'
 
@@ -55,6 +57,23 @@ function listening(child: ChildProcess): Promise<void> {
   })
 }
 
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** What npx left behind too. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // All of it has ended.
+  }
+}
+
 const data = () => `dataDirectory: ${inject('sharedData')}`
 
 describe('postern serve', () => {
@@ -79,6 +98,44 @@ describe('postern serve', () => {
       expect(err.trim().split('\n')).toHaveLength(1)
     },
   )
+
+  test.each([
+    ['by npx ends with npx, which passes no signal on', ['postern'], true],
+    ['that another program of npx leaves behind goes on', ['leaver'], false],
+  ])('%s', async (_, command, ends) => {
+    const directory = await folder(`application: { port: 0, ${data()} }\nops: { port: 0 }\n`)
+    const programs = join(directory, 'node_modules', '.bin')
+    await mkdir(programs, { recursive: true })
+    const gateway = `"${process.execPath}" "${resolve('src/main.ts')}"`
+    const write = (name: string, text: string) =>
+      writeFile(join(programs, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+    await write('postern', `echo $$ > pid; exec ${gateway} "$@"`)
+    // Its child is ours, and it ends when it is told to.
+    await write('leaver', `${gateway} "$@" & echo $! > pid; trap exit TERM; wait`)
+    await writeFile(join(directory, 'package.json'), '{"name":"an-application"}')
+    const npx = spawn('npx', ['--no', ...command, 'serve', '--config', 'postern.yaml'], {
+      cwd: directory,
+      env: { PATH: process.env['PATH'] ?? '', HOME: directory, POSTERN_JWT__SECRET: secret },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
+    onTestFinished(() => void (npx.pid !== undefined && endGroup(npx.pid)))
+    let log = ''
+    npx.stdout.on('data', (chunk) => (log += chunk))
+    npx.stderr.on('data', (chunk) => (log += chunk))
+    await until(() => {
+      if (npx.exitCode !== null) throw new Error(log)
+      return log.includes('"listening"')
+    })
+    const pid = Number(await readFile(join(directory, 'pid'), 'utf8'))
+
+    npx.kill('SIGTERM')
+    await once(npx, 'exit')
+
+    if (ends) await until(() => !isRunning(pid))
+    else await pause(2000)
+    expect([isRunning(pid), log.includes('"shutting down"')]).toEqual([!ends, ends])
+  })
 
   // T242
   test('says every problem of a configuration, with its line, and exits with 3', async () => {

@@ -65,7 +65,13 @@ export function watchSignals(host: NodeJS.Process): Signals {
     isEarly = true
   }
   let onReload = () => {}
-  for (const name of ['SIGTERM', 'SIGINT'] as const) host.on(name, () => onStop())
+  const forgetNpx = watchNpx(host, () => onStop())
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    host.on(name, () => {
+      forgetNpx()
+      onStop()
+    })
+  }
   host.on('SIGHUP', () => (host.stdout.isTTY === true ? onStop() : onReload()))
   return {
     handle(stop, reload) {
@@ -73,4 +79,22 @@ export function watchSignals(host: NodeJS.Process): Signals {
       if (isEarly) stop()
     },
   }
+}
+
+/**
+ * npx runs us in a shell and forwards signals to that shell alone, of which many (dash) end without
+ * passing them on. So the end of that shell stops us. Only if npx was asked to run Postern: a daemon that
+ * some other program of npx starts outlives its parent on purpose.
+ */
+function watchNpx(host: NodeJS.Process, stop: () => void): () => void {
+  const { npm_lifecycle_event: event, npm_lifecycle_script: script = '' } = host.env
+  if (event !== 'npx' || !/^\W*postern\b/.test(script)) return () => {}
+  const { ppid } = host
+  const timer = setInterval(() => {
+    if (host.ppid === ppid) return
+    clearInterval(timer)
+    stop()
+  }, 500)
+  timer.unref()
+  return () => clearInterval(timer)
 }

@@ -36,7 +36,7 @@ function rowsOf(path, node) {
     const at = `${path}.${name}`
     const required = node.required?.includes(name) === true && of.default === undefined
     const sections = inner(of)
-    const plain = sections.length > 0 && of.type === 'object'
+    const plain = sections.length > 0 && of.type !== 'array'
     const text = (of.description ?? '').replace(/ Default: [^.]*(?:\.\S[^.]*)*\.$/, '')
     const value = required ? 'required' : of.default === undefined || plain ? '' : code(of.default)
     return [

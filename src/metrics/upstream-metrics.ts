@@ -8,7 +8,7 @@ interface CountedUpstream {
 
 interface CountedTarget {
   readonly name: string
-  readonly breaker: { readonly state: () => 'closed' | 'open' | 'half-open' }
+  readonly breaker: { readonly state: () => 'closed' | 'open' }
   readonly outlier: {
     readonly isEjected: () => boolean
     readonly ejections: () => Readonly<Record<string, number>>
@@ -57,7 +57,7 @@ export function addUpstreamMetrics(
   registry.readGauge(
     {
       name: 'postern_circuit_state',
-      help: 'Circuit breaker of the target: 0 closed, 1 half-open, 2 open.',
+      help: 'Circuit breaker of the target: 0 closed, 2 open.',
       labels,
       aggregate: 'max',
     },
@@ -108,4 +108,5 @@ export function addUpstreamMetrics(
   )
 }
 
-const states = { closed: 0, 'half-open': 1, open: 2 } as const
+/** 1 was half-open, and alerts of 0.1 compare with 2. */
+const states = { closed: 0, open: 2 } as const

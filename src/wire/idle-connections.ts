@@ -6,6 +6,7 @@ export interface IdleConnections {
   /** Keeps a free connection until the server might close it. */
   readonly keep: (connection: Connection) => void
   readonly take: () => Connection | undefined
+  readonly size: () => number
   /** A connection is closed. If it was idle here, the server closed it. */
   readonly gone: (connection: Connection) => void
   /** Called by the clock of the pool: closes those that have been idle for too long. */
@@ -42,6 +43,7 @@ export function createIdleConnections(tickMs: number, maxMs?: number): IdleConne
       }
       return undefined
     },
+    size: () => idle.length,
     gone(connection) {
       const at = idle.findIndex((kept) => kept.connection === connection)
       if (at === -1) return

@@ -20,10 +20,14 @@ export interface PoolSettings {
   readonly idleTimeoutMs?: number | undefined
   readonly tls?: TargetTls | undefined
   readonly onLookup?: OnLookup | undefined
+  /** An attempt to connect has ended: with the reason, if it failed. */
+  readonly onConnect?: OnConnect | undefined
   /** Unset: HTTP/1.1. */
   readonly protocol?: Protocol | undefined
   readonly http2?: Http2Settings | undefined
 }
+
+export type OnConnect = (error: Error | undefined) => void
 
 /**
  * What a server speaks. `h2`: HTTP/2 over TLS. `h2c`: HTTP/2 without TLS, by prior knowledge. `auto`: over
@@ -56,8 +60,10 @@ export interface Pool {
   resume(call: Call): void
   /** The number of connections, including those that are connecting. */
   size(): number
-  /** Opens a connection for the next request, and reports whether that succeeded. */
-  connect(settled: (isConnected: boolean) => void): void
+  /** Whether the next request would get a connection that is open. */
+  hasFree(): boolean
+  /** Opens a connection for the next request; `settled` follows, whether that succeeds or not. */
+  connect(settled: () => void): void
   /**
    * Closes idle connections now, and the others after their response. Requests are still sent, each on
    * a connection that is closed afterwards unless another request waits for it.
@@ -87,6 +93,7 @@ class ConnectionPool implements Pool {
   readonly #host: string
   readonly #maxConnections: number
   readonly #connector: Connector
+  readonly #onConnect: OnConnect | undefined
   readonly #ticks: PoolTicks
   readonly #idle: IdleConnections
   readonly #all = new Set<Connection>()
@@ -102,6 +109,7 @@ class ConnectionPool implements Pool {
     this.#ticks = new PoolTicks(settings)
     this.#host = origin.host
     this.#maxConnections = settings.connections
+    this.#onConnect = settings.onConnect
     this.#connector = createConnector(origin, address, settings.tls, settings)
     this.#idle = createIdleConnections(this.#ticks.tickMs, settings.idleTimeoutMs)
   }
@@ -141,8 +149,10 @@ class ConnectionPool implements Pool {
 
   readonly size = (): number => this.#all.size
 
-  readonly connect = (settled: (isConnected: boolean) => void): void => {
-    if (this.#destroyed || this.#all.size >= this.#maxConnections) settled(false)
+  readonly hasFree = (): boolean => this.#waiting.length === 0 && this.#idle.size() > 0
+
+  readonly connect = (settled: () => void): void => {
+    if (this.#destroyed || this.#all.size >= this.#maxConnections) settled()
     else this.#open(undefined, settled)
   }
 
@@ -167,7 +177,7 @@ class ConnectionPool implements Pool {
   }
 
   /** Opens a connection, for this request if one is given, else for the first that waits. */
-  #open(first?: PlainCall, onSettled?: (isConnected: boolean) => void): void {
+  #open(first?: PlainCall, onSettled?: () => void): void {
     this.#clock ??= setInterval(() => this.#tick(), this.#ticks.tickMs).unref()
     const isFresh = first !== undefined
     const forUpgrade = first?.request.upgrade !== undefined
@@ -176,19 +186,21 @@ class ConnectionPool implements Pool {
     if (isFresh) this.#openingFresh++
     else this.#opening++
     let isOpening = true
-    const settled = (isConnected: boolean) => {
+    const settled = (error?: Error) => {
       if (!isOpening) return
       isOpening = false
       if (isFresh) this.#openingFresh--
       else this.#opening--
-      onSettled?.(isConnected)
+      // An attempt that was given up on this side says nothing about the server.
+      if (!this.#destroyed && call?.ended !== true) this.#onConnect?.(error)
+      onSettled?.()
     }
     const connection = new Connection({
       connector: this.#connector,
       timeouts: this.#ticks.timeouts(),
       forUpgrade,
       onFree: (free) => {
-        settled(true)
+        settled()
         const own = call
         call = undefined
         if (own !== undefined && !own.ended) free.start(own)
@@ -199,7 +211,7 @@ class ConnectionPool implements Pool {
         if (this.#waiting.length > 0) this.#pump()
       },
       onGone: (gone, neverConnected) => {
-        settled(false)
+        settled(neverConnected)
         this.#all.delete(gone)
         this.#idle.gone(gone)
         if (neverConnected !== undefined) this.#connectFailed(neverConnected, call)

@@ -10,6 +10,7 @@ interface Fake {
   ejected?: boolean
   healthy?: boolean
   open?: boolean
+  free?: boolean
 }
 
 function target(name: string, fake: Fake): Target {
@@ -20,6 +21,7 @@ function target(name: string, fake: Fake): Target {
     outstanding: () => fake.outstanding ?? 0,
     waiting: () => 0,
     tunnels: () => 0,
+    hasFree: () => fake.free === true,
     isHealthy: () => fake.healthy !== false,
     breaker: { allows: () => fake.open !== true, state: () => (fake.open ? 'open' : 'closed') },
     outlier: { isEjected: () => fake.ejected === true },
@@ -47,6 +49,15 @@ describe('weighted targets', () => {
   test('with the weight 0 get none, also if no other is left', () => {
     expect(chosen({ a: { weight: 0 }, b: {} }, { times: 4 })).toBe('bbbb')
     expect(chosen({ a: { weight: 0 }, b: { open: true } })).toBe('-')
+  })
+
+  test('that are unreachable get what has an open connection, if no other is left', () => {
+    const open = { open: true, free: true }
+    expect(chosen({ a: open, b: { open: true } }, { times: 3 })).toBe('aaa')
+    expect(chosen({ a: open, b: { ejected: true } }, { times: 3 })).toBe('bbb')
+    expect(chosen({ a: { ...open, weight: 0 }, b: { open: true } })).toBe('-')
+    const one = createBalance({ balance: 'round-robin', maxWaiting: 10, tunnels: 10 })
+    expect(one.find([target('a', open)], true)).toBe(undefined)
   })
 
   test('have as many requests in progress as their weight allows, with least-outstanding', () => {

@@ -1,17 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
+import { type AddressInfo, Server, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openClient } from '../support/open-client.ts'
-import { request } from '../support/raw-client.ts'
 import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
 import { freePort } from '../support/redis-server.ts'
-import { startPostern, type TestPostern } from '../support/start-postern.ts'
-import { tokenOf } from '../support/tokens.ts'
+import { startPostern } from '../support/start-postern.ts'
 import { until } from '../support/until.ts'
 
 const get = 'GET /api/v1/public/a'
-const bytes = request(get, [`Authorization: Bearer ${tokenOf('editor')}`])
 
 async function startWith(settings: Readonly<Record<string, unknown>>) {
   const target = await startRecordingUpstream()
@@ -23,82 +19,28 @@ async function startWith(settings: Readonly<Record<string, unknown>>) {
   return { target, postern, status }
 }
 
-/** Destroys connections until three requests have failed, which opens the breaker. */
-async function breakThree(held: { destroy(): void }[], postern: TestPostern): Promise<void> {
-  const broken = () => postern.logText().split('"outcome":"upstream-broken"').length - 1
-  while (broken() < 3) {
-    const [before, left] = [broken(), held.length]
-    held.shift()?.destroy()
-    // A request on a connection that waited in the pool is sent again, and held again.
-    await until(() => broken() > before || held.length === left)
-  }
-}
-
-describe('a target that is well again', () => {
-  // The second try of the request that opened the breaker was taken for a probe that never ended.
-  test.each([1, 2, 3, 5])(
-    'is used again, also when %i cut connections opened its breaker within a retry',
-    async (failures) => {
-      const breaker = { failures, openMs: 50, maxOpenMs: 100 }
-      const { target, status } = await startWith({ breaker })
-      target.answerWith((socket) => socket.destroy())
-      for (let turn = 0; turn < 8; turn++) await status()
-      target.answerWith((socket) => socket.write(ok))
-
-      await until(async () => (await status()) === 200)
-    },
-  )
-
-  test('is not left alone again because of what it failed before', async () => {
-    const { target, postern, status } = await startWith({
-      breaker: { failures: 3, openMs: 50, maxOpenMs: 60_000 },
-      retries: 0,
-    })
-    const held: { destroy(): void }[] = []
-    target.answerWith((socket) => held.push(socket))
-    const clients = await Promise.all(
-      Array.from({ length: 9 }, () => openClient(postern.publicPort, bytes)),
-    )
-    await until(() => held.length === 9)
-    await breakThree(held, postern)
+describe('a target that accepts connections', () => {
+  test.each([
+    ['closes', (socket: Socket) => void socket.destroy()],
+    ['resets', (socket: Socket) => void socket.resetAndDestroy()],
+    ['garbles', (socket: Socket) => void socket.end('nonsense')],
+    ['does not answer', () => {}],
+  ])('gets every request, although it %s them all', async (_, answer) => {
+    const breaker = { failures: 1 }
+    const { target, postern, status } = await startWith({ breaker, headersTimeoutMs: 50 })
+    target.answerWith(answer)
+    const failed = await Promise.all(Array.from({ length: 8 }, status))
+    for (let turn = 0; turn < 4; turn++) failed.push(await status())
     target.answerWith((socket) => socket.write(ok))
-    await until(async () => (await status()) === 200)
-
-    for (const socket of held) socket.destroy()
-    await until(() => clients.every(({ text }) => text() !== ''))
 
     expect(await status()).toBe(200)
-  })
-
-  test('is asked by one request at a time until then, whoever else leaves', async () => {
-    const { target, postern, status } = await startWith({
-      breaker: { failures: 3, openMs: 50, maxOpenMs: 60_000 },
-      retries: 0,
-    })
-    const held: { destroy(): void }[] = []
-    target.answerWith((socket) => held.push(socket))
-    const clients = await Promise.all(
-      Array.from({ length: 6 }, () => openClient(postern.publicPort, bytes)),
-    )
-    await until(() => held.length === 6)
-    await breakThree(held, postern)
-    const asked = target.requests.length
-    const probe = await openClient(postern.publicPort, bytes)
-    await until(async () => {
-      if (held.length === 3 && probe.text() !== '') probe.socket.write(bytes)
-      return held.length === 4
-    })
-
-    for (const { socket } of clients) socket.destroy()
-    await until(() => postern.logText().split('"outcome":"cut-by-client"').length === 4)
-
-    expect(await status()).toBe(503)
-    expect(target.requests).toHaveLength(asked + 1)
+    expect(failed.filter((one) => one !== 502 && one !== 504)).toEqual([])
+    expect(postern.logText()).not.toContain('upstream-failing')
   })
 })
 
 describe('a target that refuses connections', () => {
-  const longOpen = { failures: 2, openMs: 60_000, maxOpenMs: 60_000 }
+  const breaker = { failures: 2 }
 
   /** Listens, and stops listening, on one port. */
   async function startFlapping() {
@@ -118,7 +60,7 @@ describe('a target that refuses connections', () => {
 
   test('is used as soon as it accepts them, long before its time is over', async () => {
     const target = await startFlapping()
-    const { status } = await startWith({ targets: [target.origin], breaker: longOpen })
+    const { status } = await startWith({ targets: [target.origin], breaker })
     for (let turn = 0; turn < 4; turn++) await status()
     expect(await status()).toBe(503)
 
@@ -136,7 +78,7 @@ describe('a target that refuses connections', () => {
     onTestFinished(other.close)
     const { postern, status } = await startWith({
       targets: [target.origin, other.origin],
-      breaker: longOpen,
+      breaker,
     })
     const state = async () => {
       const text = await (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
@@ -148,14 +90,32 @@ describe('a target that refuses connections', () => {
     await until(async () => (await status()) === 200 && (await state()) === '0')
   })
 
-  test('is not taken for one that works because it accepts connections', async () => {
-    const { target, status } = await startWith({ breaker: longOpen, retries: 0 })
-    target.answerWith((socket) => socket.destroy())
-    await until(async () => (await status()) === 503)
-    const asked = target.requests.length
-    await pause(500)
+  test('serves those that have a connection, as long as no other target does', async () => {
+    const server = createServer({ keepAliveTimeout: 60_000 }, (_, reply) => reply.end('{}'))
+    onTestFinished(() => server.closeAllConnections())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { postern, status } = await startWith({ targets: [origin], breaker })
+    expect(await status()).toBe(200)
+    // It listens no more, and keeps the connections that it has.
+    Server.prototype.close.call(server)
+    const upgrade = { as: 'editor', headers: ['Connection: Upgrade', 'Upgrade: websocket'] }
+    await until(async () => (await postern.call(get, upgrade)).status === 503)
 
-    expect(await status()).toBe(503)
-    expect(target.requests).toHaveLength(asked)
+    expect(
+      await Promise.all([status(), postern.call(get, upgrade).then((one) => one.status)]),
+    ).toEqual([200, 503])
+    server.closeAllConnections()
+    await until(async () => (await status()) === 503)
+  })
+
+  test('is tried by every request where the breaker is off', async () => {
+    const target = await startFlapping()
+    const { postern, status } = await startWith({ targets: [target.origin], breaker: 'off' })
+    for (let turn = 0; turn < 12; turn++) expect(await status()).toBe(502)
+    expect(postern.logText()).not.toContain('upstream-failing')
+    await target.start()
+
+    expect(await status()).toBe(200)
   })
 })

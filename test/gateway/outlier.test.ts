@@ -6,11 +6,14 @@ import {
   type OutlierSettings,
 } from '../../src/gateway/upstream/state/outlier.ts'
 
-type Changes = Partial<OutlierSettings> & { readonly mayEject?: boolean; readonly others?: Tally }
+type Changes = Partial<OutlierSettings> & {
+  readonly mayEject?: boolean
+  readonly others?: Pick<Tally, 'callers' | 'failing'>
+}
 
 function start({ mayEject = true, others, ...changed }: Changes = {}) {
   let time = 1000
-  let attempt = 0
+  let who = 'a'
   const ejections: Ejection[] = []
   const settings = {
     errorShare: { percent: 0, requests: 10, intervalMs: 1000 },
@@ -19,27 +22,35 @@ function start({ mayEject = true, others, ...changed }: Changes = {}) {
   }
   const outlier = createOutlier(settings, {
     mayEject: () => mayEject,
-    ...(others && { others: () => others }),
+    ...(others && { others: () => ({ requests: 0, failures: 0, ...others }) }),
     onEjected: (ejection) => ejections.push(ejection),
     now: () => time,
   })
   const answer = (...statuses: readonly number[]) => {
     for (const status of statuses) {
-      outlier.answered(++attempt, status)
+      const attempt = outlier.began()
+      outlier.answered(attempt, who, status)
       outlier.completed(attempt)
     }
   }
   const breakOff = (times: number) => {
     for (let turn = 0; turn < times; turn++) {
-      outlier.answered(++attempt, 200)
-      outlier.broke(attempt, attempt)
+      const attempt = outlier.began()
+      outlier.answered(attempt, who, 200)
+      outlier.broke(attempt, who)
     }
+  }
+  const fail = (times: number, hasBroken: boolean) => {
+    for (let turn = 0; turn < times; turn++) outlier.failed(outlier.began(), who, hasBroken)
+  }
+  const as = (caller: string) => {
+    who = caller
   }
   const wait = (ms: number) => {
     time += ms
   }
   const change = (next: Partial<OutlierSettings>) => outlier.change({ ...settings, ...next })
-  return { outlier, ejections, answer, breakOff, wait, change }
+  return { outlier, ejections, answer, breakOff, fail, as, wait, change }
 }
 
 describe('outlier detection', () => {
@@ -64,8 +75,9 @@ describe('outlier detection', () => {
 
   test('counts responses that one restart breaks off as one', () => {
     const { outlier } = start()
-    for (let attempt = 1; attempt <= 50; attempt++) outlier.answered(attempt, 200)
-    for (let attempt = 1; attempt <= 50; attempt++) outlier.broke(attempt, 50)
+    const attempts = Array.from({ length: 50 }, () => outlier.began())
+    for (const attempt of attempts) outlier.answered(attempt, 'a', 200)
+    for (const attempt of attempts) outlier.broke(attempt, 'a')
     expect(outlier.isEjected()).toBe(false)
   })
 
@@ -106,11 +118,85 @@ describe('outlier detection', () => {
 
   test('ignores responses to requests sent before the ejection', () => {
     const { outlier, ejections, wait } = start({ consecutive5xx: 1 })
-    outlier.answered(1, 200)
-    outlier.answered(9, 500)
+    const [first, early, last] = [outlier.began(), outlier.began(), outlier.began()]
+    outlier.answered(first, 'a', 200)
+    outlier.answered(last, 'a', 500)
     wait(100)
-    outlier.answered(5, 500)
+    outlier.answered(early, 'a', 500)
     expect([outlier.isEjected(), ejections.length]).toEqual([false, 1])
+  })
+})
+
+describe('requests without a response', () => {
+  test('eject as broken responses do, whether the connection breaks or the time is up', () => {
+    const { ejections, fail, breakOff, answer } = start()
+    fail(2, true)
+    answer(200)
+    fail(1, true)
+    breakOff(1)
+    expect(ejections).toEqual([])
+    fail(1, false)
+    expect(ejections).toEqual([{ reason: 'consecutive-broken', forMs: 100 }])
+  })
+
+  test('count once if one event has broken their connections', () => {
+    const { outlier, fail } = start()
+    const attempts = Array.from({ length: 50 }, () => outlier.began())
+    for (const attempt of attempts) outlier.failed(attempt, 'a', true)
+    fail(1, true)
+    expect(outlier.isEjected()).toBe(false)
+    fail(1, true)
+    expect(outlier.isEjected()).toBe(true)
+  })
+})
+
+describe('a caller', () => {
+  test.each([
+    ['errors', { consecutive5xx: 3 }],
+    ['broken connections', { consecutiveBroken: 3 }],
+  ])('with %s in a row ejects nothing that others use', (_, settings) => {
+    const { outlier, answer, fail, as, wait } = start(settings)
+    const failAs = (who: string, times: number) => {
+      as(who)
+      if ('consecutive5xx' in settings) answer(...Array.from({ length: times }, () => 500))
+      else fail(times, true)
+    }
+    answer(200)
+    failAs('b', 100)
+    expect(outlier.isEjected()).toBe(false)
+    wait(9999)
+    failAs('b', 1)
+    expect(outlier.isEjected()).toBe(false)
+
+    failAs('c', 1)
+    expect(outlier.isEjected()).toBe(true)
+  })
+
+  test('is enough if no other has called for a while', () => {
+    const { outlier, answer, fail, as, wait } = start()
+    answer(200)
+    as('b')
+    fail(3, true)
+    wait(10_000)
+    expect(outlier.isEjected()).toBe(false)
+    fail(1, true)
+    expect(outlier.isEjected()).toBe(true)
+  })
+
+  test('does not prolong an ejection alone', () => {
+    const { outlier, answer, fail, as, wait } = start()
+    fail(2, true)
+    as('b')
+    fail(1, true)
+    expect(outlier.isEjected()).toBe(true)
+    wait(100)
+    fail(20, true)
+    expect(outlier.isEjected()).toBe(false)
+    as('a')
+    answer(200)
+    as('b')
+    fail(2, true)
+    expect(outlier.isEjected()).toBe(false)
   })
 })
 
@@ -134,14 +220,30 @@ describe('the share of failed requests', () => {
   })
 
   test('counts broken responses, and requests without one', () => {
-    const { outlier, ejections, answer, breakOff, wait } = start(byShare)
+    const { outlier, ejections, answer, breakOff, fail, wait } = start(byShare)
     answer(200, 200, 200, 200, 200, 200)
     breakOff(2)
-    for (const attempt of [101, 102]) outlier.failed(attempt)
-    expect(outlier.tally(1)).toEqual({ requests: 10, failures: 4 })
+    fail(1, true)
+    fail(1, false)
+    expect(outlier.tally(1)).toEqual({ requests: 10, failures: 4, callers: 1, failing: 0.4 })
     wait(1000)
-    outlier.answered(103, 200)
+    answer(200)
     expect(ejections).toHaveLength(1)
+  })
+
+  test.each([
+    [['bad', 'one', 'two'], 0],
+    [['bad', 'worse', 'one', 'two'], 1],
+  ])('counts every caller as much as any other: %j', (callers, count) => {
+    const { ejections, answer, as, wait } = start(byShare)
+    for (const who of callers) {
+      const isGood = who === 'one' || who === 'two'
+      as(who)
+      answer(...Array.from({ length: isGood ? 5 : 1000 }, () => (isGood ? 200 : 500)))
+    }
+    wait(1000)
+    answer(200)
+    expect(ejections).toHaveLength(count)
   })
 
   test('means nothing with fewer requests, a smaller share, or after a longer pause', () => {
@@ -158,7 +260,10 @@ describe('the share of failed requests', () => {
 
   test('is compared with the others, which must fail half as often at most', () => {
     const compared = (failures: number) => {
-      const { ejections, answer, wait } = start({ ...byShare, others: { requests: 100, failures } })
+      const { ejections, answer, wait } = start({
+        ...byShare,
+        others: { callers: 100, failing: failures },
+      })
       answer(...half)
       wait(1000)
       answer(200)
@@ -172,7 +277,7 @@ describe('the share of failed requests', () => {
     answer(...Array.from({ length: 10 }, () => 200))
     wait(1000)
     answer(...Array.from({ length: 20 }, () => 200))
-    for (let attempt = 1; attempt <= 10; attempt++) outlier.broke(attempt, 30)
+    for (let attempt = 1; attempt <= 10; attempt++) outlier.broke(attempt, 'a')
     wait(1000)
     answer(200)
     expect(ejections).toEqual([])
@@ -189,7 +294,7 @@ describe('the share of failed requests', () => {
     wait(1000)
     answer(200)
     expect(ejections.map(({ reason }) => reason)).toEqual(['consecutive-5xx'])
-    expect(outlier.recent()).toEqual({ requests: 10, failures: 0 })
+    expect(outlier.recent()).toMatchObject({ requests: 10, failures: 0 })
   })
 })
 

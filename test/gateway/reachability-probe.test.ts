@@ -9,12 +9,13 @@ function startProbe(reachableFrom: number) {
   const probe = createReachabilityProbe({
     connect(settled) {
       seen.connects++
-      setImmediate(settled, seen.connects >= reachableFrom)
+      if (seen.connects >= reachableFrom) {
+        seen.reachable++
+        seen.isWanted = false
+      }
+      setImmediate(settled)
     },
     isWanted: () => seen.isWanted,
-    onReachable() {
-      seen.reachable++
-    },
   })
   onTestFinished(probe.close)
   return { seen, probe }
@@ -35,6 +36,8 @@ describe('a probe', () => {
     const { seen, probe } = startProbe(1)
     probe.start()
     await until(() => seen.reachable === 1)
+    await pause(20)
+    seen.isWanted = true
     probe.start()
 
     await until(() => seen.reachable === 2)

@@ -63,6 +63,28 @@ describe('an upstream that closes idle connections', () => {
     }
   })
 
+  test('is not ejected for the POSTs that cross the close', async () => {
+    const [one, other] = [await startRecordingUpstream(), await startRecordingUpstream()]
+    onTestFinished(async () => void (await Promise.all([one.close(), other.close()])))
+    const used = new Set<Socket>()
+    one.answerWith((socket) => {
+      if (used.has(socket)) socket.destroy()
+      else socket.write(ok)
+      used.add(socket)
+    })
+    const targets = [one.origin, other.origin]
+    const postern = await startPostern({
+      config: { upstreams: { backend: { targets, outlier: { consecutiveBroken: 1 } } } },
+    })
+    const statuses: number[] = []
+    for (let turn = 0; turn < 12; turn++) {
+      statuses.push((await postern.call(post, { as: 'editor', body: '{}' })).status)
+    }
+
+    expect(new Set(statuses)).toEqual(new Set([200, 502]))
+    expect(postern.logText()).not.toContain('upstream target ejected')
+  })
+
   test('may get a POST once only', async () => {
     const { target, postern, sockets } = await startIdle(1)
     target.answerWith((socket) => (sockets.has(socket) ? socket.destroy() : socket.write(ok)))

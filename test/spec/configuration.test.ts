@@ -79,6 +79,25 @@ describe('a configuration', () => {
     ])
   })
 
+  test('takes a breaker with some of its settings, with none, and off', () => {
+    const breaker = (text: string) =>
+      load(`upstreams: { a: { targets: [http://a:1]${text} } }`).upstreams['a']?.breaker
+    const defaults = { failures: 5, openMs: 1000, maxOpenMs: 30_000 }
+    expect(breaker('')).toEqual(defaults)
+    expect(breaker(', breaker: ')).toEqual(defaults)
+    expect(breaker(', breaker: { failures: 2, openMs: 10 }')).toEqual({
+      ...defaults,
+      ...{ failures: 2, openMs: 10 },
+    })
+    expect([breaker(', breaker: off'), breaker(', breaker: false')]).toEqual(['off', false])
+    const env = { ...good, POSTERN_UPSTREAMS__A__BREAKER__FAILURES: '7' }
+    const overridden = load('upstreams: { a: { targets: [http://a:1] } }', env)
+    expect(overridden.upstreams['a']?.breaker).toMatchObject({ failures: 7 })
+    expect(problems('upstreams: { a: { targets: [http://a:1], breaker: on } }')).toEqual([
+      expect.stringContaining('upstreams.a.breaker: must be a mapping, or off, or false, not "on"'),
+    ])
+  })
+
   test('passes no header that changes path or method, nor one that passes anyway', () => {
     const passing = (name: string) =>
       problems(

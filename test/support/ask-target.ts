@@ -6,7 +6,7 @@ export function askTarget(target: Target): Promise<number> {
   return new Promise((resolve, reject) => {
     let found = 0
     const answered = (status: number) => {
-      target.ended('answered', attempt)
+      target.ended('answered', attempt, 'a')
       resolve(status)
     }
     target.send(
@@ -28,7 +28,7 @@ export function askTarget(target: Target): Promise<number> {
         end: () => answered(found),
         upgraded() {},
         failed(error) {
-          target.ended('failed', attempt)
+          target.ended('failed', attempt, 'a')
           reject(error)
         },
       },

@@ -311,21 +311,23 @@ describe('a pool', () => {
     await until(() => pool.size() === 0)
   })
 
-  test('reports whether a connection could be opened, and uses it', async () => {
+  test('reports whether a connection could be opened, once for each, and uses it', async () => {
     const server = await startFrameServer(answerPath)
-    const pool = startH2Pool(server.origin)
-    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const outcomes: (string | undefined)[] = []
+    const onConnect = (error: Error | undefined) => outcomes.push(error && 'failed')
+    const pool = startH2Pool(server.origin, { onConnect })
+    expect(pool.hasFree()).toBe(false)
+    await new Promise<void>((settled) => pool.connect(settled))
 
-    pool.connect(resolve)
-
-    expect(await promise).toBe(true)
+    expect([outcomes, pool.hasFree()]).toEqual([[undefined], true])
     await send(pool).over
     expect(server.connections).toHaveLength(1)
     await server.close()
     await until(() => pool.size() === 0)
-    const again = Promise.withResolvers<boolean>()
-    pool.connect(again.resolve)
-    expect(await again.promise).toBe(false)
+    await new Promise<void>((settled) => pool.connect(settled))
+    const calls = Array.from({ length: 20 }, () => send(pool).over)
+    await Promise.all(calls)
+    expect([outcomes, pool.hasFree()]).toEqual([[undefined, 'failed', 'failed'], false])
   })
 
   test('does not open connections without end to a server that allows no streams', async () => {

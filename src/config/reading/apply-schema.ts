@@ -1,6 +1,7 @@
 import { nearest } from '../../suggest.ts'
 import { formOf } from '../schema/patterns.ts'
 import {
+  formFor,
   joinPath,
   namedSettings,
   patternEntries,
@@ -24,12 +25,15 @@ export function applySchema(
 ): unknown {
   if (tree !== undefined) report.remember(path, tree.place)
 
-  const list = setting.anyOf?.find(({ type }) => type === 'array')
+  const list = formFor(setting, 'array')
   if (list !== undefined && tree?.kind === 'list') {
     return applyList(list, tree, report, path, quotes)
   }
-  const map = setting.anyOf?.find(({ type }) => type === 'object')
-  if (map !== undefined && tree?.kind === 'map') return applyMap(map, tree, report, path)
+  const map = formFor(setting, 'object')
+  const isAbsent = setting.default !== undefined && (tree === undefined || isEmpty(tree))
+  if (map !== undefined && (tree?.kind === 'map' || isAbsent)) {
+    return applyMap(map, tree, report, path)
+  }
   if (setting.type === 'object') return applyMap(setting, tree, report, path)
   if (setting.type === 'array') return applyList(setting, tree, report, path, quotes)
   if (tree === undefined) return setting.default

@@ -73,7 +73,7 @@ function mustBe(setting: Setting, given: string): string {
 function expected({ anyOf, const: only, enum: names, ...setting }: Setting): string {
   const { type, minimum, maximum, pattern } = setting
   if (anyOf !== undefined) return anyOf.map(expected).join(', or ')
-  if (only !== undefined) return only
+  if (only !== undefined) return String(only)
   if (names !== undefined) return `one of ${names.join(', ')}`
   if (type === 'integer') return `a whole number from ${minimum} to ${maximum}`
   if (type === 'boolean') return 'true or false'

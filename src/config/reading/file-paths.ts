@@ -1,5 +1,11 @@
 import { dirname, isAbsolute, relative, resolve } from 'node:path'
-import { namedSettings, patternEntries, rootSetting, type Setting } from '../schema/setting.ts'
+import {
+  formFor,
+  namedSettings,
+  patternEntries,
+  rootSetting,
+  type Setting,
+} from '../schema/setting.ts'
 import type { Tree } from './tree.ts'
 
 /**
@@ -19,13 +25,13 @@ export function withPathsFrom(file: string, tree: Tree, cwd: string): Tree {
 
 function moved(setting: Setting, tree: Tree, move: (path: string) => string): Tree {
   if (tree.kind === 'list') {
-    const items = formOf(setting, 'array').items
+    const items = (formFor(setting, 'array') ?? setting).items
     return items === undefined
       ? tree
       : { ...tree, items: tree.items.map((item) => moved(items, item, move)) }
   }
   if (tree.kind === 'map') {
-    const form = formOf(setting, 'object')
+    const form = formFor(setting, 'object') ?? setting
     const named = new Map(namedSettings(form))
     const custom = patternEntries(form)?.schema
     const entries = [...tree.entries].map(([key, entry]) => {
@@ -39,9 +45,4 @@ function moved(setting: Setting, tree: Tree, move: (path: string) => string): Tr
   if (!isPath || typeof tree.value !== 'string' || tree.value === '') return tree
   if (noPath !== undefined && new RegExp(noPath, 'u').test(tree.value)) return tree
   return { ...tree, value: move(tree.value) }
-}
-
-/** What a setting with several forms means for a value of this kind. */
-function formOf(setting: Setting, type: 'array' | 'object'): Setting {
-  return setting.anyOf?.find((form) => form.type === type) ?? setting
 }

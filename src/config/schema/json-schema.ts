@@ -13,7 +13,7 @@ export function configJsonSchema(): string {
 }
 
 function asWritten(setting: Setting): Setting {
-  const { required, properties, patternProperties, items, isPath, noPath, ...rest } = setting
+  const { required, properties, patternProperties, items, anyOf, isPath, noPath, ...rest } = setting
   const needed = required?.filter((key) => properties?.[key]?.default === undefined) ?? []
 
   return {
@@ -23,13 +23,13 @@ function asWritten(setting: Setting): Setting {
     ...(properties && { properties: eachAsWritten(properties) }),
     ...(patternProperties && { patternProperties: eachAsWritten(patternProperties) }),
     ...(items && { items: asWritten(items) }),
+    ...(anyOf && { anyOf: anyOf.map(asWritten) }),
   }
 }
 
-function defaultOf({ type, default: value }: Setting): string {
-  if (value === undefined || type === 'object') return ''
-  if (!Array.isArray(value)) return ` Default: ${value}.`
-  return ` Default: ${value.join(', ') || 'empty'}.`
+function defaultOf({ default: value }: Setting): string {
+  if (Array.isArray(value)) return ` Default: ${value.join(', ') || 'empty'}.`
+  return value === undefined || typeof value === 'object' ? '' : ` Default: ${value}.`
 }
 
 function eachAsWritten(settings: Readonly<Record<string, Setting>>) {

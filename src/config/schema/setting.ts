@@ -11,7 +11,7 @@ export interface Setting {
   /** Of `isPath`: values that match are something else. */
   readonly noPath?: string
   readonly enum?: readonly (string | number)[]
-  readonly const?: string
+  readonly const?: string | boolean
   /** The value must match one of these. */
   readonly anyOf?: readonly Setting[]
   readonly minimum?: number
@@ -32,7 +32,12 @@ export const rootSetting: Setting = configSchema
 
 /** The named settings of a section, in the order of the schema; empty for anything else. */
 export function namedSettings(setting: Setting): readonly (readonly [string, Setting])[] {
-  return Object.entries(setting.properties ?? {})
+  return Object.entries(setting.properties ?? formFor(setting, 'object')?.properties ?? {})
+}
+
+/** The form of this type, of a setting with several forms. */
+export function formFor(setting: Setting, type: 'array' | 'object'): Setting | undefined {
+  return setting.anyOf?.find((form) => form.type === type)
 }
 
 /** For a mapping whose keys users choose, such as `upstreams`: their pattern and their schema. */

@@ -10,7 +10,7 @@ const builders = {
   String: (options: Options = {}) => ({ type: 'string', ...options }),
   Integer: (options: Options = {}) => ({ type: 'integer', ...options }),
   Boolean: (options: Options = {}) => ({ type: 'boolean', ...options }),
-  Literal: (value: string, options: Options = {}) => {
+  Literal: (value: string | boolean, options: Options = {}) => {
     return { type: typeof value, const: value, ...options }
   },
   Enum: (values: readonly (string | number)[], options: Options = {}) => {

@@ -97,7 +97,7 @@ export function upgraded(this: Running, head: ResponseHead, socket: Duplex): voi
 
 function beginResponse(it: Running, head: ResponseHead): string[] {
   it.responding = true
-  it.target.answered(it.attempt, head.status)
+  it.target.answered(it.attempt, it.parts.who, head.status)
   const { relayHeaders, carrier, sticky } = it.parts
   const headers = relayHeaders(head, carrier)
   // Of the target that responded, which after a retry is not the first one.

@@ -95,7 +95,8 @@ export function finish(it: Running, how: Ending, error?: Error): void {
 export function report(it: Running, how: Ending, error?: Error): void {
   if (it.reported) return
   it.reported = true
-  it.target.ended(it.responding ? endingOfResponse(how, error) : how, it.attempt, error)
+  const ending = it.responding ? endingOfResponse(how, error) : how
+  it.target.ended(ending, it.attempt, it.parts.who, error)
   if (it.share === undefined) return
   it.parts.upstream.shares.release(it.share)
   it.share = undefined

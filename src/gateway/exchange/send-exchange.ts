@@ -1,6 +1,6 @@
-import { Fault, Refusal } from '../../errors.ts'
+import { Fault } from '../../errors.ts'
 import type { Ending } from '../upstream/target.ts'
-import { isFinal, isStale, isUnreachable } from '../upstream/upstream-errors.ts'
+import { isFailure } from '../upstream/upstream-errors.ts'
 import { retryTarget } from './retry-target.ts'
 import { finish, giveUp, type Running } from './running-exchange.ts'
 
@@ -38,10 +38,10 @@ export function failed(this: Running, error: Error): void {
 function sendAgain(it: Running, error: Error): boolean {
   const other = retryTarget(it, error)
   if (other === undefined) return false
-  const { notes } = it.parts
+  const { notes, who } = it.parts
   clearTimeout(it.timer)
   it.timer = undefined
-  it.target.ended(isStale(error) ? 'inconclusive' : endingOf(error), it.attempt, error)
+  it.target.ended(endingOf(error), it.attempt, who, error)
   it.target = other
   notes.retries = (notes.retries ?? 0) + 1
   send(it, true)
@@ -50,6 +50,5 @@ function sendAgain(it: Running, error: Error): boolean {
 
 /** An error of the client, such as too large a body, does not count against the target. */
 function endingOf(error: Error): Ending {
-  if (error instanceof Refusal || isFinal(error)) return 'inconclusive'
-  return isUnreachable(error) ? 'unreachable' : 'failed'
+  return isFailure(error) ? 'failed' : 'inconclusive'
 }

@@ -59,10 +59,11 @@ export function createBalance(
 
   return {
     find(all, asTunnel, { tried, stick } = {}) {
+      // An open circuit does not refuse the last requests that can be sent.
+      const useFree = !asTunnel && !all.some(isReachable)
+      const mayReach = useFree ? hasFree : isReachable
       // If health checks and ejections rule out every target, they are more likely wrong than all targets.
-      const useHealth = all.some(
-        (target) => isWell(target) && target.weight > 0 && target.breaker.allows(),
-      )
+      const useHealth = all.some((target) => isWell(target) && mayReach(target))
       const candidates: Target[] | undefined =
         stick !== undefined || (isByTurns && isUnequal()) ? [] : undefined
       const byWeight = !isByTurns && isUnequal()
@@ -71,8 +72,8 @@ export function createBalance(
       turn = (turn + 1) % all.length
       for (let index = 0; index < all.length; index++) {
         const target = all[(turn + index) % all.length] as Target
-        if (target.weight === 0 || tried?.has(target)) continue
-        if ((useHealth && !isWell(target)) || !target.breaker.allows()) continue
+        if (!mayReach(target) || tried?.has(target)) continue
+        if (useHealth && !isWell(target)) continue
         if (target.waiting() >= maxWaiting) continue
         if (asTunnel && target.tunnels() >= tunnels) continue
         if (candidates !== undefined) candidates.push(target)
@@ -91,6 +92,15 @@ export function createBalance(
       unequalUntil = Math.max(unequalUntil, time)
     },
   }
+}
+
+/** Whether a request may be sent that needs a new connection. */
+function isReachable({ weight, breaker }: Target): boolean {
+  return weight > 0 && breaker.allows()
+}
+
+function hasFree(target: Target): boolean {
+  return target.weight > 0 && target.hasFree()
 }
 
 function isWell(target: Target): boolean {

@@ -3,21 +3,22 @@ import { poolFor } from '../../wire/h2/pool-for.ts'
 import type { OnLookup } from '../../wire/name-lookup.ts'
 import type { Pool, PoolSettings } from '../../wire/pool.ts'
 import { type OpenPool, openOwnPool } from './shared-pools.ts'
-import type { Attempt, Breaker, BreakerSettings } from './state/breaker.ts'
-import { noRequests, type Tally } from './state/error-share.ts'
+import type { Breaker, BreakerSettings } from './state/breaker.ts'
+import { type Attempt, noRequests, type Tally } from './state/error-share.ts'
 import { createHealthCheck, type HealthCheckSettings } from './state/health-check.ts'
 import type { Ejection, Outlier, OutlierSettings } from './state/outlier.ts'
 import { createTargetStates, type OpenState } from './state/target-state.ts'
-import { codeOf } from './upstream-errors.ts'
+import { codeOf, isBroken } from './upstream-errors.ts'
 
-export type { Attempt } from './state/breaker.ts'
+export type { Attempt } from './state/error-share.ts'
 
 export interface TargetSettings {
   readonly connections: number
   readonly connectTimeoutMs: number
   readonly headersTimeoutMs: number
   readonly bodyTimeoutMs: number
-  readonly breaker: BreakerSettings
+  /** Unset: its circuit never opens. */
+  readonly breaker?: BreakerSettings | undefined
   /** Unset: no outlier detection. */
   readonly outlier?: OutlierSettings | undefined
   /** How long a target that is new or came back takes to get its full share; 0: no time. */
@@ -63,22 +64,25 @@ export interface Target {
   readonly tunnels: () => number
   /** Its connections, those of tunnels included. */
   readonly connections: () => number
+  /** Whether the next request would get a connection that is open. */
+  readonly hasFree: () => boolean
   readonly began: () => Attempt
   readonly send: Pool['send']
   readonly abort: Pool['abort']
   readonly resume: Pool['resume']
-  /** The response to a request has begun. */
-  readonly answered: (attempt: Attempt, status: number) => void
+  /** The response to a request of this caller has begun. */
+  readonly answered: (attempt: Attempt, who: string, status: number) => void
   /** It switched protocols: the connection has left the pool. */
   readonly tunnelled: () => void
   readonly tunnelEnded: () => void
   /**
    * Call it once for each request. `inconclusive`: the result says nothing about the target, since the
-   * client disconnected or the request never got a connection. A response that had begun was `answered`
-   * completely, or it was `broken` by the target, or it was `dropped` for another reason.
+   * client disconnected, the request never got a connection, or one that had been idle was closed. A
+   * response that had begun was `answered` completely, or it was `broken` by the target, or it was
+   * `dropped` for another reason.
    */
-  readonly ended: (how: Ending, attempt: Attempt, error?: Error) => void
-  /** The error of the last request that counted against it. */
+  readonly ended: (how: Ending, attempt: Attempt, who: string, error?: Error) => void
+  /** The last error that counted against it. */
   readonly lastError: () => LastError | undefined
   /**
    * Closes its idle connections, and the others as they become free. Resolves when its last request
@@ -88,14 +92,12 @@ export interface Target {
   readonly destroy: () => void
 }
 
-export type Ending = 'answered' | 'broken' | 'dropped' | 'failed' | 'unreachable' | 'inconclusive'
+export type Ending = 'answered' | 'broken' | 'dropped' | 'failed' | 'inconclusive'
 
 interface TargetOptions {
   readonly weight?: number
   /** Its name leads to another server than before. */
   readonly isMoved?: boolean
-  /** Whether no other target can serve the requests. */
-  readonly isAlone?: (target: Target) => boolean
   /** Whether the upstream has enough other targets to eject this one. */
   readonly mayEject?: (target: Target) => boolean
   /** The requests of the other targets in that interval. */
@@ -118,19 +120,23 @@ export function createTarget(
   origin: string,
   address: string | undefined,
   settings: TargetSettings,
-  {
-    weight = 1,
-    isMoved = false,
-    isAlone,
-    mayEject,
-    others,
-    onEjected,
-    onWarming,
-  }: TargetOptions = {},
+  { weight = 1, isMoved = false, mayEject, others, onEjected, onWarming }: TargetOptions = {},
 ): Target {
   const { connections, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, tls, onLookup } = settings
   const { openPool = openOwnPool, openState = createTargetStates() } = settings
   const name = address === undefined ? origin : `${origin} (${address})`
+  const stateUser = {
+    breaker: settings.breaker,
+    outlier: settings.outlier ?? noOutliers,
+    slowStartMs: settings.slowStartMs ?? 0,
+    connect: (settled: () => void) => pool.connect(settled),
+    mayEject: () => mayEject?.(target) ?? false,
+    others: (interval: number) => others?.(target, interval) ?? noRequests,
+    onEjected: (ejection: Ejection) => onEjected?.(target, ejection),
+    onWarming: (until: number) => onWarming?.(until),
+  }
+  const { state, release } = openState(name, stateUser, isMoved)
+  const { breaker, outlier, warmUp, probe, load, onConnect, noteFailure } = state
   const poolSettings = {
     connections,
     connectTimeoutMs,
@@ -139,23 +145,11 @@ export function createTarget(
     idleTimeoutMs: settings.idleTimeoutMs,
     tls,
     onLookup,
+    onConnect,
     protocol: settings.protocol,
     http2: settings.http2,
   }
   const pool = openPool(origin, address, poolSettings, isMoved)
-  const stateUser = {
-    breaker: settings.breaker,
-    outlier: settings.outlier ?? noOutliers,
-    slowStartMs: settings.slowStartMs ?? 0,
-    connect: pool.connect,
-    isAlone: () => isAlone?.(target) ?? false,
-    mayEject: () => mayEject?.(target) ?? false,
-    others: (interval: number) => others?.(target, interval) ?? noRequests,
-    onEjected: (ejection: Ejection) => onEjected?.(target, ejection),
-    onWarming: (until: number) => onWarming?.(until),
-  }
-  const { state, release } = openState(name, stateUser, isMoved)
-  const { breaker, outlier, warmUp, probe, load } = state
   const fixedHost =
     settings.host === 'target' || settings.host === 'client' ? undefined : settings.host
   // With its own connection: a check must not wait for a request to end.
@@ -178,9 +172,6 @@ export function createTarget(
     own--
     if (own === 0) retired?.resolve()
   }
-  function noteFailure(error: Error | undefined): void {
-    if (error !== undefined) state.lastFailure = { error, at: Date.now() }
-  }
 
   const target: Target = {
     name,
@@ -193,17 +184,18 @@ export function createTarget(
     waiting: () => load.waiting,
     tunnels: () => load.tunnels,
     connections: () => pool.size() + load.tunnels,
+    hasFree: pool.hasFree,
     began() {
       own++
       load.waiting++
-      return breaker.began()
+      return outlier.began()
     },
     send: pool.send,
     abort: pool.abort,
     resume: pool.resume,
-    answered(attempt, status) {
-      breaker.succeeded(attempt)
-      outlier.answered(attempt, status)
+    answered(attempt, who, status) {
+      breaker.answered()
+      outlier.answered(attempt, who, status)
     },
     tunnelled() {
       own++
@@ -218,19 +210,13 @@ export function createTarget(
       const { error, at } = state.lastFailure
       return { message: error.message || codeOf(error), at: new Date(at).toISOString() }
     },
-    ended(how, attempt, error) {
+    ended(how, attempt, who, error) {
       load.waiting--
       if (how === 'answered') outlier.completed(attempt)
-      else if (how === 'broken') {
-        noteFailure(error)
-        outlier.broke(attempt, breaker.latest())
-      } else if (how === 'failed' || how === 'unreachable') {
-        noteFailure(error)
-        breaker.failed(attempt)
-        if (how === 'failed') outlier.failed(attempt)
-      } else if (how === 'inconclusive') breaker.abandoned(attempt)
-      // A connection proves nothing about a target that accepts connections but fails requests.
-      if (how === 'unreachable' && breaker.state() === 'open') probe.start()
+      else if (how === 'broken') outlier.broke(attempt, who)
+      else if (how === 'failed')
+        outlier.failed(attempt, who, error !== undefined && isBroken(error))
+      if ((how === 'broken' || how === 'failed') && error !== undefined) noteFailure(error)
       oneEnded()
     },
     retire() {

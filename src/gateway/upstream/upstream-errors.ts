@@ -70,13 +70,13 @@ export function isBroken(error: Error): boolean {
   return isCut(error) || codeOf(error) === 'malformed'
 }
 
-/** Whether there never was a connection: it was refused, timed out, or failed verification. */
-export function isUnreachable(error: Error): boolean {
-  return error instanceof WireError && !error.sent && !isCut(error) && !isFinal(error)
+/** Whether a target failed a request that it got. Attempts to connect count by themselves. */
+export function isFailure(error: Error): boolean {
+  return error instanceof WireError && error.sent && !isStale(error) && !isFinal(error)
 }
 
 /** Whether every target would fail in the same way, which says nothing about one. */
-export function isFinal(error: Error): boolean {
+function isFinal(error: Error): boolean {
   return error instanceof WireError && final.has(error.code)
 }
 

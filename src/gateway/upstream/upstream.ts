@@ -5,7 +5,7 @@ import { createNameLookups, type LookupReports, type NameLookups } from './name-
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts'
 import { createSharedPools, type OpenPool } from './shared-pools.ts'
 import { createShares, type Shares } from './shares.ts'
-import type { Tally } from './state/error-share.ts'
+import { noRequests, type Tally } from './state/error-share.ts'
 import type { Ejection } from './state/outlier.ts'
 import { createTargetStates, type OpenState } from './state/target-state.ts'
 import { createTarget, type Target, type TargetSettings } from './target.ts'
@@ -119,7 +119,6 @@ export function createUpstream(
         createTarget(url, address, targetSettings, {
           weight,
           isMoved,
-          isAlone,
           mayEject,
           others: tallyOthers,
           onWarming: balance.unequalUntil,
@@ -145,12 +144,6 @@ export function createUpstream(
     if (settings.maxShare === 100) return Number.POSITIVE_INFINITY
     return Math.ceil((settings.connections * all.length * settings.maxShare) / 100)
   }
-  function isAlone(target: Target): boolean {
-    return all.every(
-      (other) => other === target || other.weight === 0 || other.breaker.state() !== 'closed',
-    )
-  }
-
   /** How many targets may be ejected; the last one with a weight never. */
   function mayEject(): boolean {
     const used = all.filter(({ weight }) => weight > 0)
@@ -159,14 +152,16 @@ export function createUpstream(
     return ejected + 1 <= Math.min(most, used.length - 1)
   }
   function tallyOthers(target: Target, interval: number): Tally {
-    let [requests, failures] = [0, 0]
+    const sum = { ...noRequests }
     for (const other of all) {
       if (other === target || other.outlier.isEjected()) continue
       const tally = other.outlier.tally(interval)
-      requests += tally.requests
-      failures += tally.failures
+      sum.requests += tally.requests
+      sum.failures += tally.failures
+      sum.callers += tally.callers
+      sum.failing += tally.failing
     }
-    return { requests, failures }
+    return sum
   }
   const find: Upstream['chooseAnother'] = (asTunnel, tried, stick) =>
     balance.find(all, asTunnel, { tried, stick })
@@ -221,5 +216,5 @@ function whyFailing(targets: readonly Target[]): string {
     .slice(0, maxNamed)
     .map((target) => `${target.name}: ${target.lastError()?.message ?? 'unknown'}`)
   const more = targets.length - named.length
-  return `every circuit is open: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+  return `no target accepts connections: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }

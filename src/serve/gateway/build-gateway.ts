@@ -200,7 +200,8 @@ async function upstreamSettings(
   { readContext }: LastingParts,
 ): Promise<Record<string, UpstreamSettings>> {
   const entries = Object.entries(config.upstreams).map(
-    async ([name, { tls, ...settings }]): Promise<[string, UpstreamSettings]> => {
+    async ([name, { tls, breaker, ...rest }]): Promise<[string, UpstreamSettings]> => {
+      const settings = { ...rest, breaker: typeof breaker === 'object' ? breaker : undefined }
       if (tls === undefined) return [name, settings]
       const secureContext = await readContext(tls)
       return [name, { ...settings, tls: { secureContext, serverName: tls.serverName } }]

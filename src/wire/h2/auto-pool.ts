@@ -39,7 +39,9 @@ export class AutoPool implements Pool {
 
   readonly size = (): number => this.#h2.size() + this.#http1.size()
 
-  readonly connect = (settled: (isConnected: boolean) => void): void =>
+  readonly hasFree = (): boolean => (this.#usesHttp1() ? this.#http1 : this.#h2).hasFree()
+
+  readonly connect = (settled: () => void): void =>
     (this.#usesHttp1() ? this.#http1 : this.#h2).connect(settled)
 
   readonly drain = (): void => {

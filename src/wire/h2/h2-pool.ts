@@ -1,6 +1,6 @@
 import { type Connector, createConnector } from '../connect.ts'
 import type { Call } from '../connection.ts'
-import { type Pool, type PoolSettings, poolDestroyed, unsendable } from '../pool.ts'
+import { type OnConnect, type Pool, type PoolSettings, poolDestroyed, unsendable } from '../pool.ts'
 import type { ResponseHandler, WireRequest } from '../request-head.ts'
 import { PoolTicks } from '../timeout-ticks.ts'
 import { unsent, WireError } from '../wire-error.ts'
@@ -34,6 +34,7 @@ export class H2Pool implements Pool {
   readonly #origin: { readonly scheme: string; readonly host: string }
   readonly #connector: Connector
   readonly #options: H2PoolOptions
+  readonly #onConnect: OnConnect | undefined
   readonly #maxRequests: number
   readonly #maxStreams: number
   readonly #ticks: PoolTicks
@@ -66,6 +67,7 @@ export class H2Pool implements Pool {
       alpn,
     })
     this.#options = options
+    this.#onConnect = settings.onConnect
     this.#maxRequests = settings.connections
     this.#maxStreams = http2.streams
     this.#streams = http2.streams
@@ -109,8 +111,11 @@ export class H2Pool implements Pool {
 
   readonly size = (): number => this.#all.size
 
-  readonly connect = (settled: (isConnected: boolean) => void): void => {
-    if (this.#destroyed || this.#all.size >= this.#maxRequests) settled(false)
+  readonly hasFree = (): boolean =>
+    this.#inProgress < this.#maxRequests && this.#find(false) !== undefined
+
+  readonly connect = (settled: () => void): void => {
+    if (this.#destroyed || this.#all.size >= this.#maxRequests) settled()
     else this.#open(settled)
   }
 
@@ -133,15 +138,17 @@ export class H2Pool implements Pool {
     this.#clock = undefined
   }
 
-  #open(onSettled?: (isReady: boolean) => void): void {
+  #open(onSettled?: () => void): void {
     this.#clock ??= setInterval(() => this.#tick(), this.#ticks.tickMs).unref()
     this.#opening++
     let isOpening = true
-    const settled = (isReady: boolean) => {
+    const settled = (error?: Error) => {
       if (!isOpening) return
       isOpening = false
       this.#opening--
-      onSettled?.(isReady)
+      // A pool that closes its connections itself learns nothing about the server.
+      if (!this.#destroyed && !this.#draining) this.#onConnect?.(error)
+      onSettled?.()
     }
     const { onHttp1 } = this.#options
     const connection = new H2Connection({
@@ -149,7 +156,7 @@ export class H2Pool implements Pool {
       ticks: this.#limits,
       maxStreams: this.#maxStreams,
       onReady: (ready) => {
-        settled(true)
+        settled()
         this.#streams = Math.max(1, ready.limit())
         this.#pump()
         this.#closeIfDone(ready)
@@ -163,7 +170,7 @@ export class H2Pool implements Pool {
       },
       ...(onHttp1 !== undefined && {
         onOtherProtocol: () => {
-          settled(true)
+          settled()
           onHttp1(this.#waiting.splice(0))
         },
       }),
@@ -172,7 +179,7 @@ export class H2Pool implements Pool {
       },
       onGone: (gone, neverReady) => {
         const wasOpening = isOpening
-        settled(false)
+        settled(neverReady)
         this.#all.delete(gone)
         if (wasOpening && neverReady !== undefined) this.#connectFailed(neverReady)
         this.#pump()

@@ -1,23 +1,23 @@
 import { DAY_MS, integer, section } from '../setting-builders.ts'
 
-/** Ejection of targets that respond, but badly. */
+/** Ejection of targets that accept connections, but serve badly. */
 export const outlier = section(
-  'Outlier detection: targets that respond badly get no requests for a while.',
+  'Outlier detection: targets that accept connections, but serve badly, get no requests for a while.',
   {
     consecutive5xx: integer(
       0,
       0,
       10_000,
-      'Consecutive responses with a status of 500 or above after which a target is ejected. 0: statuses do not count.',
+      'Consecutive responses with a status of 500 or above after which a target is ejected, if they are of two callers or there is only one. 0: statuses do not count.',
     ),
     consecutiveBroken: integer(
       5,
       0,
       10_000,
-      'Consecutive responses that the target broke off or garbled after which it is ejected. 0: they do not count.',
+      'Consecutive requests without a complete response after which a target is ejected, if they are of two callers or there is only one. 0: they do not count.',
     ),
     errorShare: section(
-      'Ejection of a target that fails a steady part of its requests, and at least twice as often as the others.',
+      'Ejection of a target that fails a steady part of its requests, and at least twice as often as the others. Every caller counts as much as any other.',
       {
         percent: integer(
           0,

@@ -1,6 +1,7 @@
 import { HOST_HEADER, REQUEST_TARGET, SERVER_NAME } from '../patterns.ts'
 import { DAY_MS, file, flag, integer, section, text } from '../setting-builders.ts'
 import { Type } from '../type.ts'
+import { breaker } from './breaker.ts'
 import { outlier } from './outlier.ts'
 import { targets } from './targets.ts'
 
@@ -138,21 +139,7 @@ export const upstream = Type.Object(
       86_400,
       'Interval at which the host names of targets are resolved, in seconds. Each address is a target of its own. 0: a host name is one target.',
     ),
-    breaker: section('Circuit breaker of each target.', {
-      failures: integer(5, 1, 10_000, 'Consecutive failures after which the circuit opens.'),
-      openMs: integer(
-        1000,
-        10,
-        DAY_MS,
-        'Time for which the circuit stays open before a trial request, in milliseconds. A target that was unreachable is tried as soon as it accepts connections.',
-      ),
-      maxOpenMs: integer(
-        30_000,
-        10,
-        DAY_MS,
-        'Maximum time for which the circuit stays open, in milliseconds. Each failed trial doubles the time, while another target serves.',
-      ),
-    }),
+    breaker,
     outlier,
     slowStartMs: integer(
       0,

@@ -1,4 +1,5 @@
-import type { Attempt } from './breaker.ts'
+/** Identifies a request. Later ones have larger numbers. */
+export type Attempt = number
 
 export interface ErrorShareSettings {
   /** The share of failed requests that ejects; 0: it does not count. */
@@ -12,6 +13,9 @@ export interface ErrorShareSettings {
 export interface Tally {
   readonly requests: number
   readonly failures: number
+  readonly callers: number
+  /** The failed shares of the requests of each caller, added up: each caller counts as much as any other. */
+  readonly failing: number
 }
 
 /**
@@ -20,15 +24,18 @@ export interface Tally {
  */
 export interface ErrorShare {
   /** A response has begun, or a request failed without one. */
-  readonly note: (attempt: Attempt, hasFailed: boolean) => void
+  readonly note: (attempt: Attempt, who: string, hasFailed: boolean) => void
   /** A response that was noted broke off. Counts only in the interval in which it was noted. */
-  readonly broke: (attempt: Attempt) => void
+  readonly broke: (attempt: Attempt, who: string) => void
   readonly tally: (interval: number) => Tally
   /** The last complete interval. */
   readonly recent: () => Tally
 }
 
-export const noRequests: Tally = { requests: 0, failures: 0 }
+export const noRequests: Tally = { requests: 0, failures: 0, callers: 0, failing: 0 }
+
+/** Callers beyond these are counted as one. */
+const maxCallers = 1000
 
 /** `onComplete` gets the number of an interval, right after it. `now` gives milliseconds. */
 export function createErrorShare(
@@ -37,7 +44,8 @@ export function createErrorShare(
   now: () => number,
 ): ErrorShare {
   let interval = currentInterval()
-  let current = { requests: 0, failures: 0 }
+  let current = { ...noRequests }
+  let callers = new Map<string, { requests: number; failures: number }>()
   let before = noRequests
   /** The first request of the current interval. */
   let first: Attempt | undefined
@@ -49,7 +57,8 @@ export function createErrorShare(
     const next = currentInterval()
     if (next === interval) return
     before = next === interval + 1 ? current : noRequests
-    current = { requests: 0, failures: 0 }
+    current = { ...noRequests }
+    callers = new Map()
     first = undefined
     interval = next
     onComplete(next - 1)
@@ -58,27 +67,41 @@ export function createErrorShare(
     if (wanted === interval) return current
     return wanted === interval - 1 ? before : noRequests
   }
+  function add(who: string, requests: number, failures: number): void {
+    const key = callers.size < maxCallers || callers.has(who) ? who : ''
+    const own = callers.get(key) ?? { requests: 0, failures: 0 }
+    callers.set(key, own)
+    const failing = own.requests === 0 ? 0 : own.failures / own.requests
+    own.requests += requests
+    own.failures = Math.min(own.failures + failures, own.requests)
+    if (own.requests === 0) return
+    current.requests += requests
+    current.failures = Math.min(current.failures + failures, current.requests)
+    current.callers = callers.size
+    current.failing += own.failures / own.requests - failing
+  }
 
   return {
-    note(attempt, hasFailed) {
+    note(attempt, who, hasFailed) {
       advance()
       first ??= attempt
-      current.requests++
-      if (hasFailed) current.failures++
+      add(who, 1, hasFailed ? 1 : 0)
     },
-    broke(attempt) {
+    broke(attempt, who) {
       advance()
-      if (first === undefined || attempt < first) return
-      current.failures = Math.min(current.failures + 1, current.requests)
+      if (first !== undefined && attempt >= first) add(who, 0, 1)
     },
     tally,
     recent: () => tally(currentInterval() - 1),
   }
 }
 
-/** Whether a target fails a larger part than allowed, and at least twice as often as the others. */
+/**
+ * Whether a target fails a larger part than allowed, and at least twice as often as the others. By callers,
+ * so that one of them alone cannot have a target ejected.
+ */
 export function failsTooOften(own: Tally, others: Tally, settings: ErrorShareSettings): boolean {
   if (own.requests < settings.requests) return false
-  if (own.failures * 100 < settings.percent * own.requests) return false
-  return own.failures * others.requests >= 2 * others.failures * own.requests
+  if (own.failing * 100 < settings.percent * own.callers) return false
+  return own.failing * others.callers >= 2 * others.failing * own.callers
 }

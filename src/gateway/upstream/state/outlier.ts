@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Attempt } from './breaker.ts'
 import {
+  type Attempt,
   createErrorShare,
   type ErrorShare,
   type ErrorShareSettings,
@@ -12,7 +12,7 @@ import {
 export interface OutlierSettings {
   /** Consecutive 5xx responses that eject; 0: statuses do not count. */
   readonly consecutive5xx: number
-  /** Consecutive responses that broke off that eject; 0: they do not count. */
+  /** Consecutive requests without a complete response that eject; 0: they do not count. */
   readonly consecutiveBroken: number
   /** Unset: the share of failed requests does not count. */
   readonly errorShare?: ErrorShareSettings | undefined
@@ -32,8 +32,8 @@ export interface Ejection {
 }
 
 /**
- * Ejects a target that responds, but badly. A circuit breaker cannot see that: for it, a response of
- * any status is a success as soon as it begins.
+ * Ejects a target that accepts connections, but serves badly. A client that knows a URL with an error
+ * must not eject targets: consecutive failures need two callers, unless there is only one.
  */
 export interface Outlier {
   readonly isEjected: () => boolean
@@ -41,13 +41,15 @@ export interface Outlier {
   readonly remainingMs: () => number
   /** All ejections so far, by reason. */
   readonly ejections: () => Readonly<Record<EjectionReason, number>>
-  /** A response has begun. */
-  readonly answered: (attempt: Attempt, status: number) => void
+  /** A request is sent. */
+  readonly began: () => Attempt
+  /** A response has begun. `who`: the caller. */
+  readonly answered: (attempt: Attempt, who: string, status: number) => void
   readonly completed: (attempt: Attempt) => void
-  /** A response that had begun broke off. `latest`: the request that was sent last. */
-  readonly broke: (attempt: Attempt, latest: Attempt) => void
-  /** A request that was sent got no response. */
-  readonly failed: (attempt: Attempt) => void
+  /** A response that had begun broke off. */
+  readonly broke: (attempt: Attempt, who: string) => void
+  /** A request that was sent got no response: its connection broke, or the time was up. */
+  readonly failed: (attempt: Attempt, who: string, hasBroken: boolean) => void
   /** The requests of an interval; nothing where the share of failed requests does not count. */
   readonly tally: (interval: number) => Tally
   /** The requests of the last complete interval. */
@@ -69,6 +71,16 @@ interface OutlierOptions {
   readonly now?: () => number
 }
 
+/** For how long a caller must have been the only one to count as that. */
+const aloneMs = 10_000
+
+/** Consecutive failures, and whether more than one caller had them. */
+interface Run {
+  length: number
+  who: string | undefined
+  isShared: boolean
+}
+
 export function createOutlier(
   first: OutlierSettings,
   { mayEject, onEjected, others = () => noRequests, now = () => performance.now() }: OutlierOptions,
@@ -80,8 +92,11 @@ export function createOutlier(
   }
   let settings = first
   let share = openShare()
-  let errors = 0
-  let broken = 0
+  const errors = newRun()
+  const broken = newRun()
+  let lastCaller: string | undefined
+  /** When the caller was last another one than before. */
+  let otherCallerAt = Number.NEGATIVE_INFINITY
   let until = 0
   let ejectedFor: EjectionReason | undefined
   /** Its first good response after the last ejection. */
@@ -123,10 +138,28 @@ export function createOutlier(
     share = openShare()
     onEjected({ reason, forMs })
   }
-  /** On its return, one more failure ejects it again, and one success clears it. */
+  /** On its return, the first failures eject it again, and one success clears it. */
   function expectFailure(): void {
-    errors = Math.max(0, settings.consecutive5xx - 1)
-    broken = Math.max(0, settings.consecutiveBroken - 1)
+    Object.assign(errors, newRun(), { length: Math.max(0, settings.consecutive5xx - 1) })
+    Object.assign(broken, newRun(), { length: Math.max(0, settings.consecutiveBroken - 1) })
+  }
+  function noteCaller(who: string): void {
+    if (who === lastCaller) return
+    if (lastCaller !== undefined) otherCallerAt = now()
+    lastCaller = who
+  }
+  function extend(run: Run, who: string, most: number, reason: EjectionReason): void {
+    run.length++
+    run.who ??= who
+    if (run.who !== who) run.isShared = true
+    if (most === 0 || run.length < most) return
+    if (run.isShared || now() - otherCallerAt >= aloneMs) eject(reason)
+  }
+  /** A connection broke. A restart breaks all of them at once, and that is one failure. */
+  function lost(attempt: Attempt, who: string): void {
+    if (attempt <= beforeBreak) return
+    beforeBreak = latest
+    extend(broken, who, settings.consecutiveBroken, 'consecutive-broken')
   }
   function detects(reason: EjectionReason): boolean {
     if (settings.maxEjectedPercent === 0) return false
@@ -139,32 +172,30 @@ export function createOutlier(
     isEjected,
     remainingMs: () => (until === 0 ? 0 : Math.max(0, until - now())),
     ejections: () => counts,
-    answered(attempt, status) {
-      if (attempt > latest) latest = attempt
+    began: () => ++latest,
+    answered(attempt, who, status) {
+      noteCaller(who)
       if (attempt <= beforeEjection) return
-      const { consecutive5xx } = settings
-      if (status < 500) errors = 0
-      else if (consecutive5xx > 0 && ++errors >= consecutive5xx) eject('consecutive-5xx')
-      if (attempt > beforeEjection) share?.note(attempt, status >= 500)
+      if (status >= 500) extend(errors, who, settings.consecutive5xx, 'consecutive-5xx')
+      else if (errors.length > 0) Object.assign(errors, newRun())
+      if (attempt > beforeEjection) share?.note(attempt, who, status >= 500)
     },
     completed(attempt) {
       if (attempt <= beforeEjection) return
-      broken = 0
-      if (until !== 0 && errors === 0) wellSince ??= now()
+      if (broken.length > 0) Object.assign(broken, newRun())
+      if (until !== 0 && errors.length === 0) wellSince ??= now()
     },
-    broke(attempt, sent) {
-      latest = Math.max(latest, sent)
+    broke(attempt, who) {
       if (attempt <= beforeEjection) return
-      share?.broke(attempt)
-      // A restart breaks all open responses at once, and that is one failure.
-      if (attempt <= beforeBreak) return
-      beforeBreak = latest
-      const { consecutiveBroken } = settings
-      if (consecutiveBroken > 0 && ++broken >= consecutiveBroken) eject('consecutive-broken')
+      share?.broke(attempt, who)
+      lost(attempt, who)
     },
-    failed(attempt) {
-      if (attempt > latest) latest = attempt
-      if (attempt > beforeEjection) share?.note(attempt, true)
+    failed(attempt, who, hasBroken) {
+      noteCaller(who)
+      if (attempt <= beforeEjection) return
+      share?.note(attempt, who, true)
+      if (hasBroken) lost(attempt, who)
+      else extend(broken, who, settings.consecutiveBroken, 'consecutive-broken')
     },
     tally: (interval) => share?.tally(interval) ?? noRequests,
     recent: () => share?.recent() ?? noRequests,
@@ -179,4 +210,8 @@ export function createOutlier(
       return until !== planned
     },
   }
+}
+
+function newRun(): Run {
+  return { length: 0, who: undefined, isShared: false }
 }

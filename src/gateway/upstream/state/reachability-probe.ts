@@ -5,10 +5,9 @@ const growth = 1.5
 
 interface ProbeParts {
   /** Tries to connect to the target. */
-  readonly connect: (settled: (isConnected: boolean) => void) => void
-  /** Whether the circuit is still open. */
+  readonly connect: (settled: () => void) => void
+  /** Whether the target is still unreachable. */
   readonly isWanted: () => boolean
-  readonly onReachable: () => void
 }
 
 /** Connects to an unreachable target until that succeeds, so that no request has to find out. */
@@ -24,26 +23,19 @@ export function createReachabilityProbe(parts: ProbeParts): ReachabilityProbe {
   let timer: NodeJS.Timeout | undefined
 
   function schedule(ms: number): void {
+    isRunning = parts.isWanted() && !isClosed
+    if (!isRunning) return
     // Jitter, so that not all replicas meet a target when it comes back.
     timer = setTimeout(probe, ms * (0.8 + Math.random() * 0.4), ms).unref()
   }
   function probe(waitedMs: number): void {
-    if (!parts.isWanted()) {
-      isRunning = false
-      return
-    }
-    parts.connect((isConnected) => {
-      isRunning = !isConnected && !isClosed
-      if (isConnected) parts.onReachable()
-      else if (isRunning) schedule(Math.min(waitedMs * growth, maxMs))
-    })
+    if (parts.isWanted()) parts.connect(() => schedule(Math.min(waitedMs * growth, maxMs)))
+    else isRunning = false
   }
 
   return {
     start() {
-      if (isRunning || isClosed) return
-      isRunning = true
-      schedule(firstMs)
+      if (!isRunning) schedule(firstMs)
     },
     close() {
       isClosed = true

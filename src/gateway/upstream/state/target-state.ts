@@ -7,13 +7,12 @@ import { createWarmUp, type WarmUp } from './warm-up.ts'
 
 /** The target that currently represents the server, with its settings. */
 interface StateUser {
-  readonly breaker: BreakerSettings
+  /** Unset: its circuit never opens. */
+  readonly breaker: BreakerSettings | undefined
   readonly outlier: OutlierSettings
   readonly slowStartMs: number
   /** Tries to connect to the server. */
-  readonly connect: (settled: (isConnected: boolean) => void) => void
-  /** Whether no other target can serve the requests. */
-  readonly isAlone: () => boolean
+  readonly connect: (settled: () => void) => void
   /** Whether the upstream has enough other targets to eject this one. */
   readonly mayEject: () => boolean
   /** The requests of the other targets in that interval. */
@@ -29,20 +28,26 @@ interface TargetState {
   readonly outlier: Outlier
   readonly warmUp: WarmUp
   readonly probe: ReachabilityProbe
+  /** An attempt to connect has ended: with the reason, if it failed. */
+  readonly onConnect: (error: Error | undefined) => void
   readonly health: HealthRecord
   /** Requests in progress, those that began before a reload included. */
   readonly load: { waiting: number; tunnels: number }
   lastFailure: { readonly error: Error; readonly at: number } | undefined
+  readonly noteFailure: (error: Error) => void
   readonly startSlowly: () => void
   readonly handTo: (next: StateUser) => void
 }
+
+/** What this machine lacks says nothing about the target. */
+const ownShortages = new Set<unknown>(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])
 
 function createTargetState(first: StateUser): TargetState {
   let user = first
   const warmUp = createWarmUp((until) => user.onWarming(until))
   const startSlowly = () => warmUp.start(performance.now(), user.slowStartMs)
   const breaker = createBreaker(first.breaker, {
-    isAlone: () => user.isAlone(),
+    onOpened: () => probe.start(),
     onClosed: startSlowly,
   })
   const outlier = createOutlier(first.outlier, {
@@ -55,8 +60,7 @@ function createTargetState(first: StateUser): TargetState {
   })
   const probe = createReachabilityProbe({
     connect: (settled) => user.connect(settled),
-    isWanted: () => breaker.state() === 'open',
-    onReachable: breaker.reachable,
+    isWanted: () => !breaker.allows(),
   })
 
   /** It gets its share back from the end of the ejection. */
@@ -65,15 +69,25 @@ function createTargetState(first: StateUser): TargetState {
     warmUp.start(from, Math.max(user.outlier.rampMs, user.slowStartMs))
   }
 
+  function noteFailure(error: Error): void {
+    state.lastFailure = { error, at: Date.now() }
+  }
+
   startSlowly()
-  return {
+  const state: TargetState = {
     breaker,
     outlier,
     warmUp,
     probe,
+    onConnect(error) {
+      if (error !== undefined) noteFailure(error)
+      if (!ownShortages.has((error as NodeJS.ErrnoException | undefined)?.code))
+        breaker.tried(error)
+    },
     health: newHealthRecord(),
     load: { waiting: 0, tunnels: 0 },
     lastFailure: undefined,
+    noteFailure,
     startSlowly,
     handTo(next) {
       user = next
@@ -85,6 +99,7 @@ function createTargetState(first: StateUser): TargetState {
       if (warmUp.warmAt() > performance.now()) next.onWarming(warmUp.warmAt())
     },
   }
+  return state
 }
 
 /** Its state, until it is released. `isNew`: the name leads to another server now. */

@@ -1,0 +1,35 @@
+import { DAY_MS, integer } from '../setting-builders.ts'
+import { Type } from '../type.ts'
+
+const unused = 'Without effect, and accepted for configurations of 0.1'
+
+/** Unreachable targets. YAML 1.1, which Helm reads, takes `off` for `false`. */
+export const breaker = Type.Union(
+  [
+    Type.Object(
+      {
+        failures: integer(
+          5,
+          1,
+          10_000,
+          'Consecutive failed attempts to connect to a target after which it counts as unreachable.',
+        ),
+        openMs: integer(
+          1000,
+          10,
+          DAY_MS,
+          `${unused}: an unreachable target is tried every half second.`,
+        ),
+        maxOpenMs: integer(30_000, 10, DAY_MS, `${unused}, as openMs.`),
+      },
+      { additionalProperties: false },
+    ),
+    Type.Literal('off'),
+    Type.Literal(false),
+  ],
+  {
+    default: {},
+    description:
+      'Circuit breaker: an unreachable target gets no requests until it accepts connections again. off (or false): every request tries.',
+  },
+)

@@ -1,5 +1,8 @@
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:http2'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { ErrorCode } from '../../src/h2/error-codes.ts'
 import { FrameType, numberFrame } from '../../src/h2/frames.ts'
@@ -160,4 +163,34 @@ describe('an open stream of HTTP/2', () => {
     await until(() => upstream.cut === 2)
     await until(() => postern.logText().split('"outcome":"cut-by-client"').length === 3)
   })
+})
+
+test('a client that resets its stream in the middle of a body is no fault of the service', async () => {
+  const postern = await startPostern({
+    config: { application: { h2c: true } },
+    routes: [{ path: '/', upstream: 'backend', access: 'public', reason: 'a test' }],
+  })
+  const count = 60
+
+  for (let at = 0; at < count; at++) {
+    const session = connect(`http://127.0.0.1:${postern.publicPort}`)
+    session.on('error', () => {})
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/upload',
+      'content-length': '10',
+    })
+    stream.on('error', () => {})
+    stream.write('12345')
+    await pause(at % 4)
+    stream.close(ErrorCode.cancel)
+    await once(stream, 'close')
+    session.destroy()
+  }
+
+  const outcomes = () =>
+    [...postern.logText().matchAll(/"outcome":"([^"]*)"/g)].map(([, one]) => one)
+  await until(() => postern.logText().includes('"path":"/upload"'))
+  await pause(200)
+  expect(new Set(outcomes())).toEqual(new Set(['cut-by-client']))
 })

@@ -38,6 +38,9 @@ export interface BodyLimits {
 /** The overhead of each chunk. Counting it bounds the memory of a body of many tiny chunks. */
 const chunkOverhead = 256
 
+/** The client disconnected, or reset its stream, in the middle of its body. */
+export class ClientLeft extends Error {}
+
 /**
  * The client's body, with backpressure, a size limit and a minimum rate. After `stop`, the rest is read
  * and discarded, so that the client can finish sending and read our response. `invite` sends
@@ -102,7 +105,9 @@ export function requestBody(
   // A client that disconnects in the middle must not look like one that finished.
   function cut(): void {
     if (request.complete) return
-    fail(request.failure ?? new Error('client closed the connection before the end of its body'))
+    fail(
+      request.failure ?? new ClientLeft('client closed the connection before the end of its body'),
+    )
   }
   function fail(error: Error): void {
     const current = sink

@@ -16,6 +16,7 @@ import type { Upstream } from '../upstream/upstreams.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RequestBody } from './request-body.ts'
+import { ClientLeft } from './request-body.ts'
 import type { Retryable } from './retry-target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
 import type { UnreadLimits } from './unread-response.ts'
@@ -74,6 +75,12 @@ export interface Running extends ResponseHandler, Retryable {
 /** Ends it, once. An error is reported to the client, or cuts it off if its response has begun. */
 export function finish(it: Running, how: Ending, error?: Error): void {
   if (it.finished) return
+  // Its body may end before its connection: no fault of the target.
+  if (error instanceof ClientLeft) {
+    it.parts.notes.cut ??= 'client'
+    finish(it, 'inconclusive')
+    return
+  }
   it.finished = true
   const { reply, request, notes, openExchanges } = it.parts
   clearTimeout(it.timer)

@@ -90,6 +90,25 @@ describe('golden recordings', () => {
     expect(() => run('compare', [first, second, ['-h', 'usage:']])).toThrow()
   })
 
+  test('tests that share a name have recordings of their own', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'golden-'))
+    onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    const runBoth = (mode: GoldenMode, outs: readonly string[]) => {
+      const golden = createGolden({ mode, directory, now: () => place })
+      for (const [at, out] of outs.entries()) {
+        golden.begin(`id-${at}`)
+        golden.call('show')({ out })
+        golden.end()
+      }
+      golden.write()
+    }
+    runBoth('record', ['one', 'two'])
+
+    runBoth('compare', ['one', 'two'])
+    expect(() => runBoth('compare', ['two', 'two'])).toThrow()
+    expect(() => runBoth('compare', ['one', 'one'])).toThrow()
+  })
+
   test('a long text is kept by its first lines and its hash', async () => {
     const { run, recording } = await startRuns()
     const text = 'a line of a report\n'.repeat(10_000)

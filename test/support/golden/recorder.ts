@@ -28,8 +28,8 @@ const firstColumns = 200
  * an earlier recording: so a change of structure shows that it changes no behavior.
  */
 export interface Golden {
-  /** Begins a test, also a second try of it. */
-  begin(): void
+  /** Begins a test, also a second try of it. Tests of one file may share a name, and differ in their id. */
+  begin(id?: string): void
   /** Ends a test: throws the difference, in mode `compare`. */
   end(): void
   /** Writes the recordings of the test files so far, except in mode `compare`. */
@@ -52,7 +52,14 @@ interface GoldenOptions {
   readonly now?: () => Place
 }
 
-export function createGolden({ mode, directory, now = nowInVitest }: GoldenOptions): Golden {
+export function createGolden({ mode, directory, now: place = nowInVitest }: GoldenOptions): Golden {
+  const ids = new Map<string, string[]>()
+  let turn = 0
+  function now(): Place {
+    const { file, test } = place()
+    return { file, test: test === '' || turn === 0 ? test : `${test} (${turn + 1})` }
+  }
+
   const files = new Map<string, Map<string, (Recorded | undefined)[]>>()
 
   function callsOf({ file, test }: Place): (Recorded | undefined)[] {
@@ -73,7 +80,12 @@ export function createGolden({ mode, directory, now = nowInVitest }: GoldenOptio
   }
 
   return {
-    begin() {
+    begin(id = '') {
+      const { file, test } = place()
+      const known = ids.get(`${file} ${test}`) ?? []
+      if (!known.includes(id)) known.push(id)
+      ids.set(`${file} ${test}`, known)
+      turn = known.indexOf(id)
       callsOf(now()).length = 0
     },
     call(words) {
@@ -85,9 +97,9 @@ export function createGolden({ mode, directory, now = nowInVitest }: GoldenOptio
     },
     end() {
       if (mode !== 'compare') return
-      const place = now()
-      const expected = recordingOf(place.file)[place.test] ?? []
-      expect(withMarksOf(expected, answered(callsOf(place)))).toEqual(expected)
+      const at = now()
+      const expected = recordingOf(at.file)[at.test] ?? []
+      expect(withMarksOf(expected, answered(callsOf(at)))).toEqual(expected)
     },
     write() {
       if (mode === 'compare') return

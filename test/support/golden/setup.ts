@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeEach } from 'vitest'
 import { golden } from './golden.ts'
 
 if (golden !== undefined) {
-  beforeEach(golden.begin)
-  afterEach(golden.end)
-  afterAll(golden.write)
+  const { begin, end, write } = golden
+  beforeEach(({ task }) => begin(task.id))
+  afterEach(end)
+  afterAll(write)
 }

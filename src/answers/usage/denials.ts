@@ -20,7 +20,7 @@ export interface Denial extends RefusedCall, Counted {
 
 /**
  * The most frequent refusals, with near misses and the line that would allow each. A path is shown as it
- * was counted: the pattern of another rule covers calls that nobody refused.
+ * was counted: the pattern of another rule covers calls that were not refused.
  */
 export function denialsOf(
   refusals: readonly (RefusedCall & Counted)[],

@@ -78,7 +78,7 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
 }
 
 /**
- * What to compare a proposal with. Declines one that follows what nobody trusted signed, unless the person
+ * What to compare a proposal with. Declines one that follows a statement without enough trusted signatures, unless the person
  * has a copy of it: a comparison with what someone planted in Redis would hide what changes.
  */
 async function trustedBase(

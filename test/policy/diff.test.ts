@@ -299,6 +299,13 @@ describe('the access diff when casbin answers', () => {
     ['a deny taken out may be a gain', [get, 'p, c, /x, PUT, deny'], [get], ['policy.csv:2'], []],
     ['other roles may be anything', [get], [get, 'g, d, c'], ['model.conf:1'], ['model.conf:1']],
     ['the same lines are nothing', [get, 'g, d, c'], ['g, d, c', get], [], []],
+    [
+      'roles that differ in where a comma is may be anything',
+      [get, 'g, a, p', 'g, "q,r", c'],
+      [get, 'g, a, "p,q"', 'g, r, c'],
+      ['model.conf:1'],
+      ['model.conf:1'],
+    ],
   ])('%s', (_, before, after, gains, losses) => {
     expect(casbinDiff(before, after)).toEqual({ gains, losses })
   })

@@ -37,7 +37,9 @@ function undated(set: PolicySet): PolicySet {
 }
 
 function weighAlike(from: PolicySet, to: PolicySet): boolean {
-  const rolesOf = ({ inheritances }: PolicySet) => inheritances.map(inheritanceKey).sort().join()
+  // A name can have a comma: joined by one, `a -> p` and `q,r -> s` would be `a -> p,q` and `r -> s`.
+  const rolesOf = ({ inheritances }: PolicySet) =>
+    inheritances.map(inheritanceKey).sort().join('\n')
   return (
     formatModel(from.model) === formatModel(to.model) &&
     from.model.casbin?.effect !== 'priority' &&

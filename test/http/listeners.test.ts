@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createClientConnections } from '../../src/http/connections/client-connections.ts'
 import { createListeners, type Listeners } from '../../src/http/port/listeners.ts'
+import { freePort } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 
 const host = '127.0.0.1'
@@ -54,12 +55,49 @@ async function startCrowd(port: number, count: number): Promise<ChildProcess> {
   return crowd
 }
 
+/** Another process whose clients connect again until they are let in; `ended` says how each ended. */
+async function startRetrying(port: number, count: number) {
+  const script = `
+    const { connect } = require('node:net')
+    const ended = []
+    function come() {
+      let isIn = false
+      const socket = connect(${port}, '${host}', () => {
+        isIn = true
+        socket.write('GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n')
+      })
+      const end = (how) => {
+        if (ended.push(how) === ${count}) console.log(JSON.stringify(ended))
+        socket.destroy()
+      }
+      socket.on('data', (bytes) => end(bytes.toString('latin1', 9, 12)))
+      socket.on('error', ({ code }) => (isIn ? end(code) : setTimeout(come, 1)))
+    }
+    for (let at = 0; at < ${count}; at++) come()
+    console.log('ready')`
+  const crowd = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void crowd.kill())
+  let said = ''
+  crowd.stdout.on('data', (text) => {
+    said += text
+  })
+  await until(() => said.includes('ready'))
+  return async () => {
+    await until(() => said.includes(']'))
+    return JSON.parse(said.slice(said.indexOf('['))) as readonly string[]
+  }
+}
+
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
 /** How many turns of the loop it took to take all of a crowd that had come before the first. */
 async function turnsToTake(count: number, { port, taken }: Opened): Promise<number> {
   const crowd = await startCrowd(port, count)
   crowd.stdin?.write('go')
   await turn()
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+  standStill(1000)
   let turns = 0
   while (taken() < count && turns < 100_000) {
     turns++
@@ -152,5 +190,24 @@ describe('the ways into a server', () => {
 
     await expect(open(10, {}, port)).rejects.toThrow('it is in use')
     await expect(open(10, { single: true }, port)).rejects.toThrow('it is in use')
+  })
+
+  test('reset no client that comes before all of them are open', async () => {
+    const port = await freePort()
+    const ended = await startRetrying(port, 18)
+    // As on a busy machine, which gives others a turn before a socket that listens is closed.
+    const close = NetServer.prototype.close
+    const slowly = vi.spyOn(NetServer.prototype, 'close').mockImplementation(function (
+      this: NetServer,
+      ...all
+    ) {
+      if (this.listening) standStill(500)
+      return close.apply(this, all)
+    })
+    onTestFinished(() => slowly.mockRestore())
+    await open(100, {}, port)
+    slowly.mockRestore()
+
+    expect(await ended()).toEqual(Array.from({ length: 18 }, () => '200'))
   })
 })

@@ -1,6 +1,7 @@
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { Server as TlsServer } from 'node:https'
-import { type AddressInfo, createServer, Server as NetServer, type Socket } from 'node:net'
+import net, { type AddressInfo, createServer, Server as NetServer, type Socket } from 'node:net'
 import { platform } from 'node:os'
 import type { ClientConnections } from '../connections/client-connections.ts'
 import { type Address, listen, listenOn } from './listen.ts'
@@ -73,9 +74,10 @@ export function createListeners(
   return {
     async open({ host, port }) {
       guard()
-      if (others.length === 0) return listen(server, { host, port })
       // With reusePort, two gateways would share a port silently: so check first that it is free.
-      const free = port === 0 ? host : await freeAddress({ host, port })
+      const free = others.length === 0 || port === 0 ? host : await freeAddress({ host, port })
+      // Alone it is refused a port in use, with the reason.
+      if (others.length === 0 || free === undefined) return listen(server, { host, port })
       try {
         const backlog = server instanceof TlsServer ? tlsBacklogSize : backlogSize
         const bound = await listenOn(server, { host: free, port, reusePort: true, backlog })
@@ -110,12 +112,29 @@ async function allOf(promises: readonly Promise<unknown>[]): Promise<void> {
   await Promise.all(promises)
 }
 
-/** The address of the host, if the port is free there. Throws a Fault otherwise. */
-async function freeAddress(wanted: Address): Promise<string> {
-  const server = createServer()
-  await listen(server, wanted)
-  const { address } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return address
+/** A socket that is bound to an address. */
+interface BoundHandle {
+  /** Returns 0 and fills in the port, or the error of the system. */
+  getsockname(out: { port?: number }): number
+  close(): void
+}
+
+/** Binds without listening, which `node:cluster` needs too; Node has no public function for it. */
+const { _createServerHandle: bind } = net as {
+  _createServerHandle?: (address: string, port: number, family: number) => BoundHandle | number
+}
+
+/**
+ * The address of the host, if the port is free there. The socket never listens: clients that retry
+ * until the gateway has started would connect to it, and be reset when it closes.
+ */
+async function freeAddress({ host, port }: Address): Promise<string | undefined> {
+  const found = await lookup(host).catch(() => undefined)
+  const handle = found && bind?.(found.address, port, found.family)
+  if (found === undefined || typeof handle !== 'object') return undefined
+  const bound: { port?: number } = {}
+  // The system's refusal shows only here.
+  const isFree = handle.getsockname(bound) === 0 && bound.port === port
+  handle.close()
+  return isFree ? found.address : undefined
 }

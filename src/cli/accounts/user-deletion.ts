@@ -1,7 +1,7 @@
 import type { AccountDetails } from '../../stores/accounts/account-directory.ts'
 import { type AccountSettings, withDatabase } from '../configured-database.ts'
+import { isConfirmed } from '../confirm.ts'
 import { decline } from '../declined.ts'
-import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { accountsNamed } from './accounts-named.ts'
 
@@ -14,11 +14,13 @@ export async function confirmDeletion(
   // Closed before asking: an open connection could block others while a person thinks.
   const found = await withDatabase(settings, (database) => accountsNamed(name, database))
   const whom = `user ${name} (${found.map(described).join('; ')})`
-  if (io.isTerminal !== true || io.ask === undefined) {
-    return decline(`stdin or stderr is not a terminal: to delete ${whom}, run again with --yes`)
-  }
-  const answer = await io.ask(printable(`Delete ${whom}? Type yes: `))
-  if (!/^y(?:es)?$/i.test(answer.trim())) decline(`user ${name} is not deleted`)
+  await askToDelete(name, whom, io)
+}
+
+/** Declines unless the answer is yes. */
+export async function askToDelete(name: string, whom: string, io: Io): Promise<void> {
+  const unasked = `stdin or stderr is not a terminal: to delete ${whom}, run again with --yes`
+  if (!(await isConfirmed(`Delete ${whom}?`, unasked, io))) decline(`user ${name} is not deleted`)
 }
 
 function described({ userId, roleKey }: AccountDetails): string {

@@ -5,6 +5,7 @@ import {
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { type Run, UsageError } from '../command.ts'
+import { isConfirmed, reviewFirst } from '../confirm.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
@@ -141,13 +142,7 @@ const refusals = {
     `refused: ${revision} was proposed again while you read it: review the new proposal`,
 } as const
 
-/** Asks the person who is about to sign. Declines where nobody can be asked. */
-export async function confirmSigning(revision: string, name: string, io: Io): Promise<boolean> {
-  if (io.isTerminal !== true || io.ask === undefined) {
-    return decline(
-      'stdin or stderr is not a terminal: review the proposal above, then run again with --yes',
-    )
-  }
-  const answer = await io.ask(printable(`Sign ${revision} as ${name}? Type yes: `))
-  return /^y(?:es)?$/i.test(answer.trim())
+/** Asks the person who is about to sign. */
+export function confirmSigning(revision: string, name: string, io: Io): Promise<boolean> {
+  return isConfirmed(`Sign ${revision} as ${name}?`, reviewFirst('proposal'), io)
 }

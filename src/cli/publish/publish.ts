@@ -11,6 +11,7 @@ import {
   type LiveState,
   readLiveState,
 } from '../../stores/policies/proposals/live-state.ts'
+import { isConfirmed, reviewFirst } from '../confirm.ts'
 import { decline } from '../declined.ts'
 import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -148,7 +149,7 @@ export async function publishPolicy(
     const convergence = await convergenceWith(seen)
     return { head: seen, parent: seen.revision, diff, replay, engine, unconfirmed, convergence }
   }
-  if (!yes && !(await confirm(set, io))) return undefined
+  if (!yes && !(await confirmPublication(set.revision, io))) return undefined
 
   const { document, signed } = approved ?? (await createSigned(publication, state))
   const { name, origin } = operator(io)
@@ -180,14 +181,9 @@ function warnOfNewRoles({ set, files }: Publication, live: PolicySet, io: Io): v
   io.err(formatFindings('warning', checkAgainst(before, set, files)))
 }
 
-async function confirm({ revision }: PolicySet, io: Io): Promise<boolean> {
-  if (io.isTerminal !== true || io.ask === undefined) {
-    return decline(
-      'stdin or stderr is not a terminal: review the diff above, then run again with --yes',
-    )
-  }
-  const answer = await io.ask(`Publish ${revision} to every replica? Type yes: `)
-  return /^y(?:es)?$/i.test(answer.trim())
+/** Asks whether to publish what was shown. */
+export function confirmPublication(subject: string, io: Io): Promise<boolean> {
+  return isConfirmed(`Publish ${subject} to every replica?`, reviewFirst('diff'), io)
 }
 
 async function supersededBy(

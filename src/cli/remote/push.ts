@@ -1,10 +1,11 @@
 import { parsePolicySet } from '../../policy/set/policy-set.ts'
 import { proposeSpec } from '../approval/specs.ts'
+import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
+import { confirmPublication } from '../publish/publish.ts'
 import { pushSpec } from '../publish/specs.ts'
 import { askConsole, questionMs } from './ask-console.ts'
-import { confirmPublication } from './ask-first.ts'
 import { type Chosen, chooseOperation, type Typed } from './choose.ts'
 import { type Draft, readDraft } from './draft.ts'
 import type { Gateway } from './gateway.ts'
@@ -64,7 +65,7 @@ export async function pushDirectory(
   if (isAsked) {
     const compared = await compareWithLive(draft, gateway, io)
     if (compared !== exitCodes.done && compared !== exitCodes.no) return compared
-    await confirmPublication(directory, io)
+    if (!(await confirmPublication(directory, io))) decline('not published')
   }
   const run = async (chosen: Chosen) => askConsole(gateway, requestOf(chosen, draft), io)
   const stored = await run(proposal)

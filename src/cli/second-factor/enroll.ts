@@ -8,6 +8,7 @@ import {
 import { createEnrollmentChanges } from '../../stores/second-factor/enrollment-changes.ts'
 import { UsageError } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
+import { isConfirmed } from '../confirm.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
@@ -83,11 +84,9 @@ export async function enroll(name: string, options: EnrollOptions, io: Io): Prom
 
 async function confirmReplacing(username: string, io: Io): Promise<void> {
   const replaces = `user ${username} has one-time codes: new ones replace the app and the recovery codes`
-  if (io.isTerminal !== true || io.ask === undefined) {
-    return decline(`${replaces}; stdin or stderr is not a terminal, so run again with --yes`)
-  }
-  const answer = await io.ask(printable(`${replaces}. Type yes: `))
-  if (!/^y(?:es)?$/i.test(answer.trim())) decline(`the one-time codes of user ${username} stay`)
+  const unasked = `${replaces}; stdin or stderr is not a terminal, so run again with --yes`
+  if (await isConfirmed(`${replaces}.`, unasked, io)) return
+  decline(`the one-time codes of user ${username} stay`)
 }
 
 /** The time step of a right code that the user types, which then cannot be used to log in. */

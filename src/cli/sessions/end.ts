@@ -10,6 +10,7 @@ import type { Revocation } from '../../token/revocations.ts'
 import { everyUser, userRevocation } from '../../token/user-marks.ts'
 import { type Run, UsageError } from '../command.ts'
 import { accountSettings, withDatabase } from '../configured-database.ts'
+import { isConfirmed } from '../confirm.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
@@ -152,9 +153,6 @@ function endAll(live: readonly Session[], mode: Parameters<typeof userRevocation
 async function confirm(live: readonly Session[], io: Io): Promise<boolean> {
   const users = new Set(live.map(({ userId }) => userId)).size
   const what = `${count(live.length, 'session')} of ${count(users, 'user')}`
-  if (io.isTerminal !== true || io.ask === undefined) {
-    return decline(`stdin or stderr is not a terminal: run again with --yes to end ${what}`)
-  }
-  const answer = await io.ask(`End ${what}? They must log in again. Type yes: `)
-  return /^y(?:es)?$/i.test(answer.trim())
+  const unasked = `stdin or stderr is not a terminal: run again with --yes to end ${what}`
+  return isConfirmed(`End ${what}? They must log in again.`, unasked, io)
 }

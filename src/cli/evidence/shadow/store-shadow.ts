@@ -8,6 +8,7 @@ import {
   type PolicyStore,
 } from '../../../stores/policies/policy-store.ts'
 import type { ShadowHead } from '../../../stores/policies/shadow/shadow-head.ts'
+import { isConfirmed, reviewFirst } from '../../confirm.ts'
 import { decline } from '../../declined.ts'
 import { printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
@@ -51,7 +52,10 @@ export async function storeShadow(
     const what = `${signer.name} signs for the shadow ${set.revision}, pushed by ${author}: ${message}`
     io.err(printable(what).concat('\n'))
   }
-  if (!shadow.yes && !(await confirm(set, io))) return decline('not pushed')
+  const question = `Evaluate ${set.revision} beside the live policy?`
+  if (!shadow.yes && !(await isConfirmed(question, reviewFirst('diff'), io))) {
+    return decline('not pushed')
+  }
 
   const signed = unsigned && signer && (await addSignature(unsigned, signer))
   const head = await store.shadow.push(document, { author, message, base, signed, over })
@@ -90,14 +94,4 @@ async function readStored(
 
 function newDocument({ files, author, message, base }: NewShadow): PolicyDocument {
   return createDocument(files, { author, message, parent: base, now: new Date() })
-}
-
-async function confirm({ revision }: PolicySet, io: Io): Promise<boolean> {
-  if (io.isTerminal !== true || io.ask === undefined) {
-    return decline(
-      'stdin or stderr is not a terminal: review the diff above, then run again with --yes',
-    )
-  }
-  const answer = await io.ask(`Evaluate ${revision} beside the live policy? Type yes: `)
-  return /^y(?:es)?$/i.test(answer.trim())
 }

@@ -143,7 +143,7 @@ export class Connection {
     callBegan()
     call.handler.sent()
     // The bytes of a TLS record are not ours to look at, so let the event loop deliver them.
-    if (this.#isSecure && this.#reused) setImmediate(setImmediate, this.#depart)
+    if (this.#isSecure) setImmediate(setImmediate, this.#depart)
     else atEndOfTurn(this.#depart)
   }
 
@@ -244,7 +244,8 @@ export class Connection {
   }
 
   #howFar(): HowFar {
-    return { sent: this.#state === 'sent', heard: this.#heard, reused: this.#reused }
+    const sent = this.#state === 'sent'
+    return { sent, heard: this.#heard, reused: this.#reused || this.#state === 'departing' }
   }
 
   /** Returns the request that has ended, in whatever way, and forgets it. */
@@ -348,7 +349,7 @@ export class Connection {
     // It was aborted in the same turn.
     if (call === undefined) return
     // What is there before the request is sent is not its response, but may look like one.
-    if (!this.#isSecure && this.#reused && hasPeerClosed(this.#socket)) {
+    if (!this.#isSecure && hasPeerClosed(this.#socket)) {
       // Later: its handler does not know its call yet, and would send another one meanwhile.
       nextTick(() => this.#fail('closed', 'connection closed by the upstream'))
       return
@@ -361,7 +362,9 @@ export class Connection {
       socket.cork()
       socket.write(call.head, 'latin1')
       this.#startUpload(call)
-      nextTick(() => socket.uncork())
+      // The longer this waits, the more requests meet the close of their connection.
+      if (this.#uploading) nextTick(() => socket.uncork())
+      else socket.uncork()
     }
   }
 

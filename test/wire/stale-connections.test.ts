@@ -82,6 +82,17 @@ describe('an idle connection that the server has just closed', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
+  // A server that shuts down closes connections that it has just accepted too.
+  test.each(['GET', 'POST'])('is not used for a first %s either', async (method) => {
+    const server = await startWireServer(({ socket }) => socket.write(sized('ok')))
+    const pool = startPool(server.origin)
+    const close = () => server.sockets[0]?.destroy()
+    const call = await send(pool, { method }, { sent: close }).over
+
+    expect(server.sockets).toHaveLength(1)
+    expect(howFar(call)).toEqual({ sent: false, heard: false, reused: true })
+  })
+
   test('does not end the ones that are not', async () => {
     const { server, pool } = await startIdle()
     for (let turn = 0; turn < 3; turn++) {

@@ -60,6 +60,13 @@ export function createNodeConnections(
       if (request instanceof IncomingMessage) parsers.get(request.socket)?.began(request, reply)
     })
   }
+  // Node would close an idle connection at once; as in `checkTimeouts`, what has arrived is read first.
+  server.on('timeout', (socket) => {
+    const { bytesRead } = socket
+    setImmediate(() => {
+      if (socket.bytesRead === bytesRead) socket.destroy()
+    })
+  })
   const closeIdle = server.closeIdleConnections
   server.closeIdleConnections = () => {
     closeIdle.call(server)

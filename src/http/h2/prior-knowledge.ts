@@ -21,11 +21,16 @@ export function choosePlainProtocol(
   { http1, http2, timedOut }: Readers,
 ): void {
   let first: Buffer = Buffer.alloc(0)
-  const timer = setTimeout(() => {
+  let isChoosing = true
+  // As `checkTimeouts` does: what has arrived is read first.
+  const timer = setTimeout(() => setImmediate(timeOut), timeoutMs).unref()
+
+  function timeOut(): void {
+    if (!isChoosing) return
     stop()
     socket.on('error', () => socket.destroy())
     timedOut(socket)
-  }, timeoutMs).unref()
+  }
 
   function take(chunk: Buffer): void {
     first = first.length === 0 ? chunk : Buffer.concat([first, chunk])
@@ -44,6 +49,7 @@ export function choosePlainProtocol(
     socket.destroy()
   }
   function stop(): void {
+    isChoosing = false
     clearTimeout(timer)
     socket.off('data', take).off('end', leave).off('error', leave).off('close', stop)
   }

@@ -10,6 +10,7 @@ import type { ClientConnection, ClientConnections } from '../connections/client-
 import type { ClientFaults } from '../connections/client-faults.ts'
 import type { StreamIncomingRequest } from '../connections/incoming-request.ts'
 import { peerAddress } from '../connections/peer-address.ts'
+import { checkTimeouts } from '../connections/timeout-checks.ts'
 import type { PublicListener } from '../port/public-listener.ts'
 import { StreamBody } from './stream-body.ts'
 import { StreamReply } from './stream-reply.ts'
@@ -68,12 +69,7 @@ export class StreamConnections {
     this.#server = server
     this.#limits = limits
     this.#parts = parts
-    let timer: NodeJS.Timeout | undefined
-    server.on('listening', () => {
-      clearInterval(timer)
-      timer = setInterval(() => this.#closeTimedOut(), checkEveryMs).unref()
-    })
-    server.on('close', () => clearInterval(timer))
+    checkTimeouts(server, () => this.#closeTimedOut())
     server.on('shutdown', () => this.#announceShutdown())
     const closeIdle = server.closeIdleConnections
     server.closeIdleConnections = () => {
@@ -236,7 +232,6 @@ function isStreaming({ headers }: RequestFields): boolean {
 
 const refused: StreamEvents = { head() {}, data() {}, end() {}, drain() {}, closed() {} }
 
-const checkEveryMs = 1000
 const lingerMs = 1000
 const readingMs = 60_000
 /** Beyond the timeout: a request sent at the last moment is still on its way. */

@@ -8,6 +8,7 @@ import type { NodeConnections } from '../connections/node-connections.ts'
 import { maxKept } from '../connections/paced-parser.ts'
 import { peerAddress } from '../connections/peer-address.ts'
 import { setReplyInProgress } from '../connections/reply-in-progress.ts'
+import { checkTimeouts } from '../connections/timeout-checks.ts'
 import { timeoutError } from '../connections/timeout-error.ts'
 import type { PublicListener } from '../port/public-listener.ts'
 import { PlainReply, type ReplyingConnection } from './plain-reply.ts'
@@ -57,12 +58,7 @@ export function readPlainRequests(
   parts: PlainParts,
 ): (socket: Socket) => void {
   const reader = new PlainReader(server, limits, parts)
-  let timer: NodeJS.Timeout | undefined
-  server.on('listening', () => {
-    clearInterval(timer)
-    timer = setInterval(() => reader.closeTimedOut(), checkEveryMs).unref()
-  })
-  server.on('close', () => clearInterval(timer))
+  checkTimeouts(server, () => reader.closeTimedOut())
   const closeIdle = server.closeIdleConnections
   server.closeIdleConnections = () => {
     closeIdle.call(server)
@@ -238,7 +234,6 @@ function flow(socket: Socket): void {
   if (socket.isPaused()) socket.resume()
 }
 
-const checkEveryMs = 1000
 /** Beyond the announced timeout: a request sent at the last moment is still on its way. */
 const graceMs = 1000
 

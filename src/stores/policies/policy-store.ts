@@ -1,4 +1,4 @@
-import { readTexts } from '../redis/bounded-reads.ts'
+import { readText } from '../redis/bounded-reads.ts'
 import { retryDuringFailover } from '../redis/failover-timeout.ts'
 import { createRedis, type RedisClient, type RedisSettings } from '../redis/redis.ts'
 import { type PolicyDocument, parseDocument } from './document/policy-document.ts'
@@ -92,7 +92,7 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): Po
   const replicas = createReplicas(retrying)
 
   async function head(): Promise<Head | undefined> {
-    const [text] = await readTexts(redis, [keys.head], maxHead)
+    const text = await readText(redis, keys.head, maxHead)
     return text === undefined ? undefined : parseHead(text, keys.head)
   }
 

@@ -24,6 +24,17 @@ export async function readTexts(
   return keys.map((_, index) => texts[index] ?? undefined)
 }
 
+/** The same of one key, for commands: an empty text and a key of another type are no missing key. */
+export async function readText(
+  redis: RedisClient,
+  key: string,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const text = await redis.run((commands) => commands.getrange(key, 0, maxBytes))
+  if (text !== '') return text
+  return (await redis.run((commands) => commands.exists(key))) === 0 ? undefined : ''
+}
+
 const fieldsScript = `
 local texts = redis.call('HMGET', KEYS[1], unpack(ARGV, 2))
 for index, text in ipairs(texts) do

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../../../errors.ts'
 import type { Signed } from '../../../signing/statement.ts'
-import { readTexts } from '../../redis/bounded-reads.ts'
+import { readText } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import { formatDocument, type PolicyDocument } from '../document/policy-document.ts'
 import { maxHead, policyKeys } from '../document/policy-keys.ts'
@@ -48,7 +48,7 @@ export function createShadowStore(redis: RedisClient, retry: Retry): ShadowStore
 
   return {
     async read() {
-      const [text] = await retry(() => readTexts(redis, [keys.shadow], maxHead))
+      const text = await retry(() => readText(redis, keys.shadow, maxHead))
       return text === undefined ? undefined : { text, head: parseShadowHead(text) }
     },
     reports: () => retry(createShadowReports(redis).list),

@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { maxDocumentBytes } from '../../src/stores/policies/document/stored-text.ts'
+import { createRedis } from '../../src/stores/redis/redis.ts'
+import { maxReplyBytes } from '../../src/stores/redis/redis-invalid-replies.ts'
+import { createRedisRevocations } from '../../src/stores/revocations/redis-revocations.ts'
+import type { Revocation } from '../../src/token/revocations.ts'
 import { person, trusting } from '../signing/key-pairs.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { documentOf } from '../support/policy-files.ts'
@@ -8,6 +12,7 @@ import { until } from '../support/until.ts'
 import { openFeed, plant, signPolicy } from './trusted-feed.ts'
 
 const redis = emptiedRedis()
+const timeouts = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000 }
 const huge = 'x'.repeat(4 * 1024 * 1024)
 
 /** How many bytes Redis sends meanwhile. */
@@ -56,7 +61,68 @@ test('replicas with an ID or a report that is too large are not listed', async (
     await redis.client.hset(`${prefix}replicas:reports`, id, JSON.stringify(value))
   }
 
-  expect((await store.replicas()).map(({ id }) => id)).toEqual(['good'])
+  const sent = await sentDuring(async () => {
+    expect((await store.replicas()).map(({ id }) => id)).toEqual(['good'])
+  })
+  expect(sent).toBeLessThan(1024 * 1024)
+})
+
+test('members that are too large of open proposals and of a shadow are not fetched', async () => {
+  const store = await testStore(redis)
+  await redis.client.zadd(`${prefix}policy:proposals`, Date.now(), huge)
+  await redis.client.zadd(`${prefix}policy:shadow:replicas`, Date.now(), huge)
+
+  const sent = await sentDuring(async () => {
+    expect(await store.proposals.list()).toEqual([])
+    expect(await store.shadow.reports()).toEqual([])
+  })
+  expect(sent).toBeLessThan(1024 * 1024)
+})
+
+test('revocations that are too large do not hide the others', async () => {
+  const client = createRedis({ url: redis.url, prefix, ...timeouts })
+  onTestFinished(client.close)
+  await client.connect()
+  const list = createRedisRevocations(client, { url: redis.url, prefix, ...timeouts })
+  const revoked = { kind: 'token', id: 'good', userId: '7', issuedAt: 1, until: Date.now() + 1e6 }
+  await list.append([revoked as Revocation], 'now')
+  for (const [name, value] of [
+    ['t:large', `1 ${Date.now() + 1e6} ${huge}`],
+    [`t:${huge}`, `1 ${Date.now() + 1e6} 7`],
+  ] as const) {
+    await redis.client.hset(`${prefix}revoked`, name, value)
+    await redis.client.zadd(`${prefix}revoked:order`, 1, name)
+  }
+
+  const sent = await sentDuring(async () => {
+    expect((await list.read(undefined))?.revocations).toEqual([revoked])
+  })
+  expect(sent).toBeLessThan(1024 * 1024)
+})
+
+test('a connection on which a reply is too large is replaced, and the error names the key', async () => {
+  const client = createRedis({ url: redis.url, prefix, ...timeouts })
+  onTestFinished(client.close)
+  await client.connect()
+  await redis.client.setrange('large', maxReplyBytes + huge.length, 'x')
+  await redis.client.set('small', 'x')
+  for (let at = 0; at < 18; at++) await redis.client.rpush('many', huge)
+
+  for (const read of [
+    () => client.run((commands) => commands.get('large')),
+    () => client.run((commands) => commands.lrange('many', 0, -1)),
+    () => client.runScript("return redis.call('GET', KEYS[1])", ['large'], []),
+  ]) {
+    await expect(read()).rejects.toThrow(/the reply to \w+ (?:large|many) has more than 64 MiB/)
+    await until(async () => (await client.run((c) => c.get('small')).catch(() => '')) === 'x')
+  }
+  // What was read before does not count.
+  for (let at = 0; at < 20; at++) {
+    const bytes = await client.runBulk((commands) =>
+      commands.getrangeBuffer('large', 0, 16 * 1024 * 1024),
+    )
+    expect(bytes.length).toBe(16 * 1024 * 1024 + 1)
+  }
 })
 
 test('a proposal with too many or too large fields is not read', async () => {
@@ -134,7 +200,7 @@ describe('a document that is larger than any policy', () => {
       await expect(store.head()).rejects.toThrow('is not a valid policy head')
       expect((await store.shadow.read())?.head).toBeUndefined()
     })
-    expect(sent).toBeLessThan(2 * 1024 * 1024)
+    expect(sent).toBeLessThan(4 * 1024 * 1024)
 
     await redis.client.del(`${prefix}policy:head`)
     await store.publish(document, undefined, { kind: 'push' })

@@ -6,6 +6,7 @@ import { either } from '../database/dialect.ts'
 import type { PoolOptions } from '../database/postgres-pool.ts'
 import { readJson } from '../json-text.ts'
 import { createRedis, type RedisSettings } from '../redis/redis.ts'
+import { readStoredText } from './document/stored-text.ts'
 
 /** One row as casbin's adapters keep it: a type, and values without a name. */
 export interface CasbinRow {
@@ -139,8 +140,8 @@ export async function readAdapterRows(
   const redis = createRedis(settings)
   try {
     await redis.connect()
-    const text = await redis.runBulk((commands) => commands.get(key))
-    if (text === null)
+    const text = await readStoredText(redis, key)
+    if (text === undefined)
       throw new Fault('redis', { reason: `Redis has no key ${JSON.stringify(key)}` })
     return parseAdapterRows(text, key)
   } finally {

@@ -112,3 +112,27 @@ export async function readList(
   const values = [within, most, maxBytes]
   return (await redis.runScript(listScript, [key], values)) as string[]
 }
+
+const membersScript = `
+local kept = {}
+local found = redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[2], 'WITHSCORES')
+for at = 1, #found, 2 do
+  if #found[at] <= tonumber(ARGV[3]) then
+    kept[#kept + 1] = found[at]
+    kept[#kept + 1] = found[at + 1]
+  end
+end
+return kept
+`
+
+/** The members of a sorted set between two places that are not too long, with their scores. */
+export async function readMembers(
+  redis: RedisClient,
+  key: string,
+  { from, to, maxBytes }: { readonly from: number; readonly to: number; readonly maxBytes: number },
+): Promise<readonly (readonly [member: string, score: number])[]> {
+  const flat = (await redis.runScript(membersScript, [key], [from, to, maxBytes])) as string[]
+  return flat.flatMap((member, at) =>
+    at % 2 === 0 ? [[member, Number(flat[at + 1])] as const] : [],
+  )
+}

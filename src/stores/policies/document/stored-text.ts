@@ -13,14 +13,18 @@ export const largeBytes = 640 * 1024
 /** Little enough that taking it off the connection does not hold up requests. */
 const pieceBytes = 128 * 1024
 
+/** The same for commands, which have no requests to delay; one reply has less than `maxReplyBytes`. */
+const commandPieceBytes = 16 * 1024 * 1024
+
 /**
  * The bytes of a stored document, piece by piece; `undefined` when it does not exist. A document
  * never changes; one that is deleted meanwhile comes back cut short, which its checksum shows. Throws a
- * Fault for one that is too large, before reading it.
+ * Fault for one that is too large, after its first piece.
  */
 export async function readPieces(
   redis: RedisClient,
   key: string,
+  nextBytes = pieceBytes,
 ): Promise<readonly Uint8Array[] | undefined> {
   const pieces: Uint8Array[] = []
   for (let start = 0, length = largeBytes; start < maxDocumentBytes; ) {
@@ -33,17 +37,16 @@ export async function readPieces(
       return start + bytes.length > 0 ? pieces : ifPresent(redis, key, pieces)
     if (start === 0) await refuseTooLarge(redis, key)
     start += length
-    length = pieceBytes
+    length = nextBytes
   }
   // It grew meanwhile.
   throw tooLarge(key)
 }
 
-/** The same as text and with one reply, for commands, which have no requests to delay. */
+/** The same as text, for commands. */
 export async function readStoredText(redis: RedisClient, key: string): Promise<string | undefined> {
-  await refuseTooLarge(redis, key)
-  const bytes = await readRange(redis, key, { start: 0, length: maxDocumentBytes })
-  return bytes.length > 0 ? bytes.toString() : ifPresent(redis, key, '')
+  const pieces = await readPieces(redis, key, commandPieceBytes)
+  return pieces && Buffer.concat(pieces).toString()
 }
 
 function readRange(

@@ -1,4 +1,4 @@
-import { readHash } from '../../redis/bounded-reads.ts'
+import { readHash, readMembers } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import {
   formatDocument,
@@ -16,6 +16,8 @@ export type { Proposal, ProposalAbout, ProposalEvidence } from './proposal.ts'
 const OPEN_MS = 30 * 24 * 60 * 60 * 1000
 /** More than people review, and few enough to list. */
 const MAX_OPEN = 100
+/** Of `r-` and 64 digits, which none exceeds. */
+const maxRevision = 66
 
 /** A signature, and the fingerprint of its key. */
 interface KeyedSignature {
@@ -58,8 +60,9 @@ export function createProposals(redis: RedisClient): Proposals {
   }
 
   async function list(): Promise<readonly Proposal[]> {
-    const revisions = await redis.run((commands) => commands.zrevrange(index, 0, MAX_OPEN - 1))
-    const found = await Promise.all(revisions.filter(isRevision).map(read))
+    const last = { from: -MAX_OPEN, to: -1, maxBytes: maxRevision }
+    const revisions = (await readMembers(redis, index, last)).map(([revision]) => revision)
+    const found = await Promise.all(revisions.filter(isRevision).toReversed().map(read))
     return found.filter((each) => each !== undefined)
   }
 

@@ -1,6 +1,6 @@
 import type { ReplicaFacts } from '../../../fleet/replica-facts.ts'
 import type { Signed } from '../../../signing/statement.ts'
-import { readFields, readTexts } from '../../redis/bounded-reads.ts'
+import { readFields, readMembers, readTexts } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import { policyKeys } from '../document/policy-keys.ts'
 import { isGone, mayBeGone, type OwnProcess, processIn } from './replica-identity.ts'
@@ -67,15 +67,7 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
 
   /** The newest ones: reports keep the index bounded, but others may write to Redis too. */
   async function timesIn(index: string): Promise<ReadonlyMap<string, number>> {
-    const found = await redis.run((commands) =>
-      commands.zrange(index, -MAX_KNOWN, '-1', 'WITHSCORES'),
-    )
-    const times = new Map<string, number>()
-    for (let at = 0; at < found.length; at += 2) {
-      const id = found[at] ?? ''
-      if (id.length <= maxId) times.set(id, Number(found[at + 1]))
-    }
-    return times
+    return new Map(await readMembers(redis, index, { from: -MAX_KNOWN, to: -1, maxBytes: maxId }))
   }
 
   async function reportsOf(ids: readonly string[]): Promise<readonly (string | undefined)[]> {

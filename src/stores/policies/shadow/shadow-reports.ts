@@ -2,7 +2,7 @@ import type { Evidence } from '../../../policy/shadow/evidence.ts'
 import { readEvidence } from '../../../policy/shadow/read-evidence.ts'
 import { readJson } from '../../json-text.ts'
 import { latestTime } from '../../latest-time.ts'
-import { readFields } from '../../redis/bounded-reads.ts'
+import { readFields, readMembers } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import { policyKeys } from '../document/policy-keys.ts'
 import { reportShadowScript } from './shadow-scripts.ts'
@@ -42,13 +42,6 @@ export interface ShadowReports {
 export function createShadowReports(redis: RedisClient): ShadowReports {
   const keys = policyKeys(redis.prefix)
 
-  async function timesOfReplicas(): Promise<readonly (readonly [id: string, at: number])[]> {
-    const found = await redis.run((commands) =>
-      commands.zrange(keys.shadowReplicas, 0, String(MAX_REPLICAS - 1), 'WITHSCORES'),
-    )
-    return found.flatMap((id, at) => (at % 2 === 0 ? [[id, Number(found[at + 1])] as const] : []))
-  }
-
   return {
     async report({ id, ...own }, sequence) {
       const text = JSON.stringify(own)
@@ -57,7 +50,8 @@ export function createShadowReports(redis: RedisClient): ShadowReports {
       return (await redis.runScript(reportShadowScript, touched, values)) === 1
     },
     async list() {
-      const times = await timesOfReplicas()
+      const within = { from: 0, to: MAX_REPLICAS - 1, maxBytes: maxId }
+      const times = await readMembers(redis, keys.shadowReplicas, within)
       const reports: ShadowReport[] = []
       for (let from = 0; from < times.length; from += atATime) {
         const some = times.slice(from, from + atATime)
@@ -79,7 +73,7 @@ function isDuration(value: unknown): value is number {
 }
 
 function readReport(id: string, text: string, at: number): ShadowReport | undefined {
-  if (id.length > maxId || !(Math.abs(at) <= latestTime)) return undefined
+  if (!(Math.abs(at) <= latestTime)) return undefined
   const value = readJson(text)
   if (typeof value !== 'object' || value === null) return undefined
   const { evaluatingMs, problem, evidence } = value as Readonly<Record<string, unknown>>

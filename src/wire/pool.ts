@@ -20,14 +20,17 @@ export interface PoolSettings {
   readonly idleTimeoutMs?: number | undefined
   readonly tls?: TargetTls | undefined
   readonly onLookup?: OnLookup | undefined
-  /** An attempt to connect has ended: with the reason, if it failed. */
   readonly onConnect?: OnConnect | undefined
   /** Unset: HTTP/1.1. */
   readonly protocol?: Protocol | undefined
   readonly http2?: Http2Settings | undefined
 }
 
-export type OnConnect = (error: Error | undefined) => void
+/**
+ * An attempt to connect has ended: with the reason, if it failed. Returns whether requests should wait for
+ * further attempts.
+ */
+export type OnConnect = (error: Error | undefined) => boolean
 
 /**
  * What a server speaks. `h2`: HTTP/2 over TLS. `h2c`: HTTP/2 without TLS, by prior knowledge. `auto`: over
@@ -186,13 +189,14 @@ class ConnectionPool implements Pool {
     if (isFresh) this.#openingFresh++
     else this.#opening++
     let isOpening = true
+    let isHopeless = false
     const settled = (error?: Error) => {
       if (!isOpening) return
       isOpening = false
       if (isFresh) this.#openingFresh--
       else this.#opening--
       // An attempt that was given up on this side says nothing about the server.
-      if (!this.#destroyed && call?.ended !== true) this.#onConnect?.(error)
+      if (!this.#destroyed && call?.ended !== true) isHopeless = this.#onConnect?.(error) === false
       onSettled?.()
     }
     const connection = new Connection({
@@ -214,7 +218,7 @@ class ConnectionPool implements Pool {
         settled(neverConnected)
         this.#all.delete(gone)
         this.#idle.gone(gone)
-        if (neverConnected !== undefined) this.#connectFailed(neverConnected, call)
+        if (neverConnected !== undefined) this.#connectFailed(neverConnected, call, isHopeless)
         this.#pump()
       },
     })
@@ -222,11 +226,16 @@ class ConnectionPool implements Pool {
     this.#all.add(connection)
   }
 
-  /** Fails the request that the connection was for, if there is one. */
-  #connectFailed(error: Error, fresh: PlainCall | undefined): void {
+  /** Fails the request that the connection was for, if there is one, or all that wait in vain. */
+  #connectFailed(error: Error, fresh: PlainCall | undefined, isHopeless: boolean): void {
     if (fresh !== undefined) fail(fresh, error)
+    // None of its connections can become free for them.
+    if (isHopeless && this.#all.size === this.#opening + this.#openingFresh) {
+      for (const call of this.#waiting.splice(0)) fail(call, error)
+      return
+    }
     // Otherwise, every waiting request has another connection on the way.
-    else if (this.#opening < this.#waiting.filter(mayShare).length) {
+    if (fresh === undefined && this.#opening < this.#waiting.filter(mayShare).length) {
       const [first] = this.#waiting.splice(this.#waiting.findIndex(mayShare), 1)
       if (first !== undefined) fail(first, error)
     }

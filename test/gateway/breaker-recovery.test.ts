@@ -109,6 +109,24 @@ describe('a target that refuses connections', () => {
     await until(async () => (await status()) === 503)
   })
 
+  test('lets no request wait for its turn to try once the circuit is open', async () => {
+    let tried = 0
+    // It breaks off the TLS handshake, so it sees the attempts.
+    const server = new Server((socket) => {
+      tried++
+      socket.destroy()
+    })
+    onTestFinished(() => void server.close())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const targets = [`https://127.0.0.1:${(server.address() as AddressInfo).port}`]
+    const limits = { connections: 4, maxShare: 100, retries: 0 }
+    const { status } = await startWith({ targets, breaker: { failures: 1 }, ...limits })
+    const found = await Promise.all(Array.from({ length: 8 }, status))
+
+    expect(found).toEqual(Array(8).fill(502))
+    expect(tried).toBeLessThan(8)
+  })
+
   test('is tried by every request where the breaker is off', async () => {
     const target = await startFlapping()
     const { postern, status } = await startWith({ targets: [target.origin], breaker: 'off' })

@@ -314,7 +314,7 @@ describe('a pool', () => {
   test('reports whether a connection could be opened, once for each, and uses it', async () => {
     const server = await startFrameServer(answerPath)
     const outcomes: (string | undefined)[] = []
-    const onConnect = (error: Error | undefined) => outcomes.push(error && 'failed')
+    const onConnect = (error: Error | undefined) => outcomes.push(error && 'failed') > 0
     const pool = startH2Pool(server.origin, { onConnect })
     expect(pool.hasFree()).toBe(false)
     await new Promise<void>((settled) => pool.connect(settled))

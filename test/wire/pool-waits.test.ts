@@ -124,3 +124,20 @@ describe('a wait for the server', () => {
     expect(server.sockets).toHaveLength(1)
   })
 })
+
+describe('requests that wait for a connection to a server that is unreachable', () => {
+  test.each([
+    ['end with the first attempt after which none should follow', [true, true, false], 3],
+    ['end with an attempt each otherwise', [true], 10],
+  ])('%s', async (_, goOn, attempts) => {
+    const server = await startWireServer(() => {})
+    await server.close()
+    let made = 0
+    const onConnect = () => goOn[made++] ?? true
+    const pool = startPool(server.origin, { connections: 1, onConnect })
+    const calls = await Promise.all(Array.from({ length: 10 }, () => send(pool).over))
+
+    expect(new Set(calls.map((call) => call.error()?.code))).toEqual(new Set(['ECONNREFUSED']))
+    expect(made).toBe(attempts)
+  })
+})

@@ -1,3 +1,4 @@
+import type { OnConnect } from '../../../wire/pool.ts'
 import { type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
 import type { Tally } from './error-share.ts'
 import { type HealthRecord, newHealthRecord } from './health-check.ts'
@@ -28,8 +29,7 @@ interface TargetState {
   readonly outlier: Outlier
   readonly warmUp: WarmUp
   readonly probe: ReachabilityProbe
-  /** An attempt to connect has ended: with the reason, if it failed. */
-  readonly onConnect: (error: Error | undefined) => void
+  readonly onConnect: OnConnect
   readonly health: HealthRecord
   /** Requests in progress, those that began before a reload included. */
   readonly load: { waiting: number; tunnels: number }
@@ -81,8 +81,10 @@ function createTargetState(first: StateUser): TargetState {
     probe,
     onConnect(error) {
       if (error !== undefined) noteFailure(error)
-      if (!ownShortages.has((error as NodeJS.ErrnoException | undefined)?.code))
+      if (!ownShortages.has((error as NodeJS.ErrnoException | undefined)?.code)) {
         breaker.tried(error)
+      }
+      return breaker.allows()
     },
     health: newHealthRecord(),
     load: { waiting: 0, tunnels: 0 },

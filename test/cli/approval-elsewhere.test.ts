@@ -142,7 +142,7 @@ describe('approve --gateway', () => {
     expect(asked.err).toContain('clerk  GET  /stock')
     expect(asked.err).toContain('access widens: 1 gain')
     expect(asked.err).toMatch(/compared with r-[0-9a-f]+ \(serial \d+, signed by ann, ben\)/)
-    expect(asked.err).toMatch(/Sign r-[0-9a-f]+ as ben\? Type yes: /)
+    expect(asked.err).toMatch(/\. Sign r-[0-9a-f]+ as ben\? Type yes: /)
 
     const done = await run(['policy', 'approve', revision, '--key', 'ben.pem', '--yes'], { cwd })
     expect([done.code, posted]).toEqual([0, [`${apiPath}policy/approve`]])

@@ -1,3 +1,4 @@
+import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Trust } from '../../signing/trust.ts'
 import {
@@ -10,6 +11,7 @@ import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
+import { conclusionOf } from '../policy/access.ts'
 import { readVersion } from '../policy/versions.ts'
 import { compareWithLive } from '../publish/live.ts'
 import { openSigner, type Signer, signatureNote } from '../publish/signing.ts'
@@ -55,14 +57,16 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
     }
     const compared = await readCompared(open, store)
     const before = await trustedBase(open, compared, { copy, settings, io })
-    compareWithLive({ set: open.set, admission }, before, io)
+    const diff = compareWithLive({ set: open.set, admission }, before, io)
     // Whoever made a signature elsewhere was asked there, after the checks there.
     const isSure = yes || given !== undefined
     if (given === undefined) {
       const code = await checkAgain(open.set, call.options, { settings, io })
       if (code !== exitCodes.done) return code
     }
-    if (!isSure && !(await confirmSigning(revision, signer.name, io))) return decline('not signed')
+    if (!isSure && !(await confirmSigning({ revision, diff }, signer.name, io))) {
+      return decline('not signed')
+    }
 
     const signature = await signer.sign(proposal.statement)
     const { fingerprint } = signer
@@ -142,7 +146,15 @@ const refusals = {
     `refused: ${revision} was proposed again while you read it: review the new proposal`,
 } as const
 
-/** Asks the person who is about to sign. */
-export function confirmSigning(revision: string, name: string, io: Io): Promise<boolean> {
-  return isConfirmed(`Sign ${revision} as ${name}?`, reviewFirst('proposal'), io)
+/**
+ * Asks the person who is about to sign. Says again what changes: a proposer decides how many lines about
+ * tests and replay follow the diff, and could push it off the screen.
+ */
+export function confirmSigning(
+  { revision, diff }: { readonly revision: string; readonly diff: PlacedDiff | undefined },
+  name: string,
+  io: Io,
+): Promise<boolean> {
+  const changed = diff === undefined ? 'not compared: all is new' : conclusionOf(diff)
+  return isConfirmed(`${changed}. Sign ${revision} as ${name}?`, reviewFirst('proposal'), io)
 }

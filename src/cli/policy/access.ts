@@ -33,7 +33,7 @@ export function formatAccess(diff: PlacedDiff): string {
   if (changes.length === 0) {
     return from === to
       ? `no difference: both sides are ${from}\n`
-      : `${from} -> ${to}: ${verdictOf(diff)}\n`
+      : `${from} -> ${to}: ${conclusionOf(diff)}\n`
   }
   const moments = Map.groupBy(
     changes.toSorted((a, b) => (a.startsAt ?? 0) - (b.startsAt ?? 0)),
@@ -55,7 +55,7 @@ export function formatAccess(diff: PlacedDiff): string {
         ],
       ),
     ]),
-    `${verdictOf(diff)}: ${summaryOf(changes)}\n`,
+    `${conclusionOf(diff)}\n`,
   ].join('')
 }
 
@@ -63,6 +63,12 @@ function formatGroup(changes: readonly PlacedChange[], title: readonly string[])
   if (changes.length === 0) return ''
   const heading = title.length === 0 ? '' : `${title.join(', ')}:\n`
   return heading + formatTable(changes.map(rowOf), '  ')
+}
+
+/** `access widens: 1 gain (1 of reading), 0 losses`. */
+export function conclusionOf(diff: PlacedDiff): string {
+  const { changes } = diff
+  return changes.length === 0 ? verdictOf(diff) : `${verdictOf(diff)}: ${summaryOf(changes)}`
 }
 
 /** What the comparison means, in a few words. */

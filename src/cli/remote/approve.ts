@@ -69,7 +69,7 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
   const hasRoutes = (settings.config?.routes.length ?? 0) > 0
   const admission = hasRoutes ? settings.admission().admission : admissionWithoutRoutes()
   io.err(formatCompared(base === undefined ? {} : { base }, reviewed))
-  compareWithLive({ set, admission }, before ?? nothingBefore(set), io)
+  const diff = compareWithLive({ set, admission }, before ?? nothingBefore(set), io)
   if (!hasRoutes) {
     io.err(
       printable(
@@ -79,7 +79,8 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
   }
   const checked = await checkAgain(set, checks, { settings, io })
   if (checked !== exitCodes.done) return checked
-  if (!yes && !(await confirmSigning(statement.revision, signer.name, io))) {
+  const signing = { revision: statement.revision, diff }
+  if (!yes && !(await confirmSigning(signing, signer.name, io))) {
     return decline('not signed')
   }
 

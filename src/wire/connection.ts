@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
 import { nextTick, platform } from 'node:process'
 import type { Connector } from './connect.ts'
-import { atEndOfTurn, callBegan, callEnded } from './end-of-turn.ts'
+import { atEndOfTurn, callBegan, callEnded, turnsSoFar } from './end-of-turn.ts'
 import { hasPeerClosed } from './peer-closed.ts'
+import { mayRepeat } from './repeatable.ts'
 import type { ResponseHandler, WireRequest } from './request-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import { createResponseReader, type Progress, type ResponseReader } from './response-reader.ts'
@@ -84,6 +85,7 @@ export class Connection {
   /** Whether the connection had another request before, or was idle, when this one got it. */
   #reused = false
   #freeSince = 0
+  #freeAtTurn = 0
   #paused = false
   #uploading = false
   #blocked = false
@@ -143,7 +145,7 @@ export class Connection {
     callBegan()
     call.handler.sent()
     // The bytes of a TLS record are not ours to look at, so let the event loop deliver them.
-    if (this.#isSecure) setImmediate(setImmediate, this.#depart)
+    if (this.#isSecure && this.#mayHoldUnread(request)) setImmediate(setImmediate, this.#depart)
     else atEndOfTurn(this.#depart)
   }
 
@@ -223,6 +225,7 @@ export class Connection {
   #becomeFree(): void {
     this.#state = 'free'
     this.#freeSince = performance.now()
+    this.#freeAtTurn = turnsSoFar()
     this.#parts.onFree(this)
   }
 
@@ -344,12 +347,21 @@ export class Connection {
     this.#ticksLeft = this.#reader.hasHead() ? body : response
   }
 
+  /**
+   * Whether the system may have had bytes or a close of the server since the connection became free, and
+   * the event loop has not reported them. A request that cannot be repeated also avoids what came since
+   * the last poll; bytes that come so late may as well come after the request.
+   */
+  #mayHoldUnread(request: WireRequest): boolean {
+    return turnsSoFar() - this.#freeAtTurn < 2 || !mayRepeat(request)
+  }
+
   readonly #depart = (): void => {
     const call = this.#call
     // It was aborted in the same turn.
     if (call === undefined) return
     // What is there before the request is sent is not its response, but may look like one.
-    if (!this.#isSecure && hasPeerClosed(this.#socket)) {
+    if (!this.#isSecure && this.#mayHoldUnread(call.request) && hasPeerClosed(this.#socket)) {
       // Later: its handler does not know its call yet, and would send another one meanwhile.
       nextTick(() => this.#fail('closed', 'connection closed by the upstream'))
       return

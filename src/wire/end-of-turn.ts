@@ -3,6 +3,8 @@ const few = 4
 
 let waiting: (() => void)[] = []
 let inProgress = 0
+/** The turns that ended with jobs. */
+let turns = 0
 
 export function callBegan(): void {
   inProgress++
@@ -23,7 +25,13 @@ export function atEndOfTurn(job: () => void): void {
   else if (waiting.push(job) === 1) setImmediate(runAll)
 }
 
+/** How many turns of the event loop have ended with jobs. Two more: it has polled all sockets since. */
+export function turnsSoFar(): number {
+  return turns
+}
+
 function runAll(): void {
+  turns++
   const due = waiting
   waiting = []
   let at = 0

@@ -75,6 +75,11 @@ function readInto(
     whole()
     return
   }
+  // As `request-body.ts` does: a request that waited for its turn may have a broken body by then.
+  if (body.failure !== undefined) {
+    failed(body.failure)
+    return
+  }
   body.on('error', failed)
   body.on('data', (chunk: Buffer) => {
     read.body += chunk.toString('latin1')

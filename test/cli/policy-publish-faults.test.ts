@@ -103,7 +103,10 @@ describe('postern policy push', () => {
 
       expect(code).toBe(5)
       expect(err).toContain('published r-')
-      expect(output === 'json' ? JSON.parse(out).convergence.problem : err).toContain('NOPERM')
+      // Redis says it so inside a script, with or without NOPERM by its version.
+      expect(output === 'json' ? JSON.parse(out).convergence.problem : err).toMatch(
+        /NOPERM|can't run this command/,
+      )
     },
   )
 

@@ -75,16 +75,14 @@ function readInto(
     whole()
     return
   }
-  // As `request-body.ts` does: a request that waited for its turn may have a broken body by then.
-  if (body.failure !== undefined) {
-    failed(body.failure)
-    return
-  }
   body.on('error', failed)
   body.on('data', (chunk: Buffer) => {
     read.body += chunk.toString('latin1')
   })
   body.on('end', whole)
+  // A request that waited for its turn may have a broken body by then; `request-body.ts` looks too.
+  const { failure } = body
+  if (failure !== undefined) setImmediate(() => failed(failure))
 }
 
 function hasBody(headers: readonly string[]): boolean {

@@ -104,7 +104,7 @@ const configuration = fc.record({
 const servedPaths = ['/', '/a', '/a/b', '/a/b/c', '/ab', '/A', '/a/', '/nowhere', '/files/x']
 const oddPaths = [
   ...['*', '/a//b', '/a/../b', '/a/%2e%2e/b', '/files/x%2Fy', '/files/x;y', '/files;x/y', '/a%2Fb'],
-  ...['/files/%37', '/a/\\b', '/a/%C3%A9', '/a/%FF', 'http://gateway.test/a'],
+  ...['/files/%37', '/a/\\b', '/a/%C3%A9', '/a/%FF'],
   ...['/a?x=1', '/a?x=1#y', '/a/b?x="', '/?', `/a/${'x'.repeat(300)}`, `/a?${'x'.repeat(300)}`],
 ]
 const ownPaths = [

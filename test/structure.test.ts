@@ -7,7 +7,7 @@ const order: readonly string[] = [
   ...['log', 'metrics', 'tracing', 'fleet', 'h2', 'wire', 'signing', 'token', 'login'],
   ...['messages', 'policy', 'admission', 'answers', 'replay', 'openapi', 'config'],
   ...['gateway', 'http', 'page', 'stores', 'workers'],
-  ...['cli', 'console', 'serve', 'main.ts'],
+  ...['operations', 'cli', 'console', 'serve', 'main.ts'],
 ]
 
 /** Commands start a gateway and a console, and share the list of operations with the console. */

@@ -1,4 +1,4 @@
-import { decline } from './declined.ts'
+import { decline } from '../operations/declined.ts'
 import { printable } from './format.ts'
 import type { Io } from './io.ts'
 

@@ -71,7 +71,4 @@ function* piecesOf(value: unknown, indent: string, depth: number): Generator<str
   yield `\n${indent}${isList ? ']' : '}'}`
 }
 
-/** `1 rule`, `2 rules`, `12,000 rules`. */
-export function count(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number.toLocaleString('en-US')} ${number === 1 ? noun : plural}`
-}
+export { count } from '../count.ts'

@@ -310,9 +310,9 @@ describe('the start of the program', () => {
     }
 
     const allowed =
-      /^src\/(?:main|version|errors|untraced-error|suggest)\.ts$|^src\/cli\/[^/]+\.ts$|^src\/cli\/commands\/|\/specs\.ts$/
+      /^src\/(?:main|version|errors|untraced-error|suggest|count)\.ts$|^src\/operations\/(?:declined|invalid-input)\.ts$|^src\/cli\/[^/]+\.ts$|^src\/cli\/commands\/|\/specs\.ts$/
     expect([...loaded].filter((file) => !allowed.test(file))).toEqual([])
-    expect(loaded).not.toContain('src/cli/settings.ts')
+    expect(loaded).not.toContain('src/operations/policy-settings.ts')
   })
 
   const program = ['src/main.ts', 'src/cli/commands/dispatch.ts', 'src/cli/process-io.ts']

@@ -4,11 +4,11 @@ import { accountKey } from '../../login/throttle.ts'
 import { createDatabaseLockouts } from '../../stores/limits/database-lockouts.ts'
 import { readLockout } from '../../stores/limits/redis-counters.ts'
 import { createLastingKey } from '../../token/derived-keys.ts'
-import { withExistingDatabase } from '../configured-database.ts'
-import { withRedis } from '../configured-redis.ts'
+import { withExistingDatabase } from '../../operations/configured-database.ts'
+import { withRedis } from '../../operations/configured-redis.ts'
 import type { Io } from '../io.ts'
-import { withInteractiveTimeouts } from '../settings.ts'
-import { configuredKeys, tokenSettings } from '../tokens/token-command.ts'
+import { withInteractiveTimeouts } from '../../operations/policy-settings.ts'
+import { configuredKeys, tokenSettings } from '../../operations/tokens/configured-keys.ts'
 
 /**
  * For how many seconds logins of this account are locked out, on any gateway; `undefined` when that is

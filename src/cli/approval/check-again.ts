@@ -7,7 +7,7 @@ import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { readExpectations } from '../policy/review.ts'
 import { formatNotes, formatReport, runTests } from '../policy/test.ts'
-import type { PolicySettings } from '../settings.ts'
+import type { PolicySettings } from '../../operations/policy-settings.ts'
 
 /** The machine of an approver. */
 export interface CheckParts {

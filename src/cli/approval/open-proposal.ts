@@ -14,12 +14,12 @@ import {
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { UsageError } from '../command.ts'
-import { decline } from '../declined.ts'
+import { decline } from '../../operations/declined.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { readLive } from '../publish/live.ts'
 import { signedHistory } from '../publish/recorded-moves.ts'
-import { type PolicySettings, unavailable } from '../settings.ts'
+import { type PolicySettings, unavailable } from '../../operations/policy-settings.ts'
 
 /** A proposal that was read and verified, and the live policy that it would replace. */
 export interface OpenProposal extends ReviewedProposal {

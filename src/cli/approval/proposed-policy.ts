@@ -11,7 +11,7 @@ import { readPublished } from '../policy/versions.ts'
 import { type BasePlace, readBase, readProposed } from '../publish/base.ts'
 import { readCandidate } from '../publish/candidate.ts'
 import type { Over } from '../publish/over.ts'
-import { type PolicySettings, withPolicyStore } from '../settings.ts'
+import { type PolicySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import type { proposeSpec } from './specs.ts'
 
 /** What is proposed, before the live policy is known. */

@@ -1,6 +1,7 @@
 import { Invalid } from '../../errors.ts'
 import { type Command, type CommandSpec, type Run, UsageError } from '../command.ts'
-import { NotPermitted } from '../declined.ts'
+import { NotPermitted } from '../../operations/declined.ts'
+import { InvalidInput } from '../../operations/invalid-input.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import { commandHelp, usageLines } from '../help.ts'
@@ -25,6 +26,7 @@ export function command<const Spec extends CommandSpec>(
     try {
       return await run(call, io)
     } catch (error) {
+      if (error instanceof InvalidInput) throw usageError(error, spec)
       if (!(error instanceof UsageError)) await printFailure(error, call.options, io)
       throw error
     }
@@ -59,6 +61,12 @@ export function command<const Spec extends CommandSpec>(
       }
     },
   }
+}
+
+/** Names the field as users write it: `NAME`, or `--since`. */
+function usageError({ field, message }: InvalidInput, spec: CommandSpec): UsageError {
+  const argument = spec.arguments.find(({ name }) => name.toLowerCase() === field)
+  return new UsageError(`${argument?.name ?? `--${field}`}: ${message}`)
 }
 
 /** What went wrong, in the form of the problems that `check` prints. */

@@ -6,7 +6,7 @@ import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import type { Io } from '../io.ts'
 import { askOps } from '../running/ask-ops.ts'
 import { opsAddress } from '../running/ops-address.ts'
-import { type PolicySettings, policySettings, withPolicyStore } from '../settings.ts'
+import { type PolicySettings, policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 
 type ReplicaState = 'current' | 'behind' | 'stale' | 'lost'
 

@@ -1,11 +1,11 @@
 import { isAtConsole, messagesOf, outcomeOf } from '../../login/login-record.ts'
 import { type LoginLogEntry, readLoginLog } from '../../stores/login-log/login-log-reader.ts'
 import type { Run } from '../command.ts'
-import { accountSettings, withExistingDatabase } from '../configured-database.ts'
+import { accountSettings, withExistingDatabase } from '../../operations/configured-database.ts'
 import { formatTable, json } from '../format.ts'
-import { sinceMs } from '../since.ts'
-import { addressRange } from './address-range.ts'
-import { maskedText, maskNames } from './masked-names.ts'
+import { sinceMs } from '../../operations/since.ts'
+import { addressRange } from '../../operations/logins/address-range.ts'
+import { maskedText, maskNames } from '../../operations/logins/masked-names.ts'
 import type { listSpec } from './specs.ts'
 
 /** Lists what the login log says. */
@@ -15,7 +15,7 @@ export const loginList: Run<typeof listSpec> = async ({ options }, io) => {
   const query = {
     ...{ sinceMs: begin, limit, user },
     messages: outcome === undefined ? undefined : messagesOf(outcome),
-    isAddress: address === undefined ? undefined : addressRange('--address', address),
+    isAddress: address === undefined ? undefined : addressRange('address', address),
   }
   const settings = accountSettings(options.config, io)
   const { log, names } = await withExistingDatabase(settings, async (database) => {

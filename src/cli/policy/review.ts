@@ -10,7 +10,7 @@ import { readTestFiles } from '../../stores/policies/policy-files.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
-import type { PolicySettings } from '../settings.ts'
+import type { PolicySettings } from '../../operations/policy-settings.ts'
 import { type PolicyDirectory, readPolicyDirectory } from './directory.ts'
 import { isCommit, readCommit } from './git-directory.ts'
 

@@ -6,7 +6,7 @@ import type { ServedRoutes } from '../../policy/checks/served-paths.ts'
 import { domainProblem } from '../../policy/domain.ts'
 import { hasDomain } from '../../policy/model/model.ts'
 import type { Io } from '../io.ts'
-import type { PolicySettings } from '../settings.ts'
+import type { PolicySettings } from '../../operations/policy-settings.ts'
 import { readVersion } from './versions.ts'
 
 /** The options that say what to check a policy against. */

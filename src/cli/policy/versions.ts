@@ -6,7 +6,7 @@ import type { PolicyDocument, PolicyStore } from '../../stores/policies/policy-s
 import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { type PolicySettings, unavailable, withPolicyStore } from '../settings.ts'
+import { type PolicySettings, unavailable, withPolicyStore } from '../../operations/policy-settings.ts'
 import { readPolicyDirectory } from './directory.ts'
 import { isCommit, readCommit } from './git-directory.ts'
 

@@ -12,7 +12,7 @@ import {
   readLiveState,
 } from '../../stores/policies/proposals/live-state.ts'
 import { isConfirmed, reviewFirst } from '../confirm.ts'
-import { decline } from '../declined.ts'
+import { decline } from '../../operations/declined.ts'
 import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces } from '../format.ts'

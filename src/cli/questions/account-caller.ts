@@ -5,9 +5,9 @@ import type { Database } from '../../stores/database/database.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import type { Caller } from '../../token/caller.ts'
 import { lockoutOf } from '../accounts/lockout.ts'
-import { accountSettings, withExistingDatabase } from '../configured-database.ts'
+import { accountSettings, withExistingDatabase } from '../../operations/configured-database.ts'
 import type { Io } from '../io.ts'
-import { policySettings, unavailable } from '../settings.ts'
+import { policySettings, unavailable } from '../../operations/policy-settings.ts'
 import type { AskedCaller } from './asked-caller.ts'
 
 /**

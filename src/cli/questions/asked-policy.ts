@@ -14,7 +14,7 @@ import { UsageError } from '../command.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
 import { isPublished, readVersion } from '../policy/versions.ts'
-import { type PolicySettings, policySettings } from '../settings.ts'
+import { type PolicySettings, policySettings } from '../../operations/policy-settings.ts'
 import { checkedHost } from './asked-host.ts'
 
 interface AskedOptions {

@@ -1,6 +1,6 @@
 import { Fault } from '../../errors.ts'
 import { consoleCookies } from '../../gateway/carriers.ts'
-import { decline } from '../declined.ts'
+import { decline } from '../../operations/declined.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from './gateway.ts'

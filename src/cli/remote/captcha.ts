@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib'
-import { decline } from '../declined.ts'
+import { decline } from '../../operations/declined.ts'
 import type { Io } from '../io.ts'
 import { loginMs, notAConsole } from './api-session.ts'
 import type { Gateway } from './gateway.ts'

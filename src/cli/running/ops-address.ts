@@ -5,7 +5,7 @@ import { Invalid } from '../../errors.ts'
 import { UsageError } from '../command.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { firstOf, readWithoutSecret } from '../settings.ts'
+import { firstOf, readWithoutSecret } from '../../operations/policy-settings.ts'
 
 /**
  * The URL of an ops listener: the given one, or that of the configuration. An invalid configuration is

@@ -6,9 +6,9 @@ import {
   enrolledAccounts,
 } from '../../stores/second-factor/enrollment-directory.ts'
 import { createDerivedKeys, type DerivedKeys } from '../../token/derived-keys.ts'
-import { accountsNamed } from '../accounts/accounts-named.ts'
-import { decline } from '../declined.ts'
-import { configuredKeys, type TokenSettings } from '../tokens/token-command.ts'
+import { accountsNamed } from '../../operations/accounts/accounts-named.ts'
+import { decline } from '../../operations/declined.ts'
+import { configuredKeys, type TokenSettings } from '../../operations/tokens/configured-keys.ts'
 
 /** What every form of the command takes. */
 export interface TotpOptions {

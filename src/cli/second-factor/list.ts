@@ -3,10 +3,10 @@ import { maxFailures } from '../../login/second-factor/second-factor.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { enrolledAccounts } from '../../stores/second-factor/enrollment-directory.ts'
 import { didYouMean } from '../../suggest.ts'
-import { withDatabase } from '../configured-database.ts'
+import { withDatabase } from '../../operations/configured-database.ts'
 import { formatTable, jsonLine, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { tokenSettings } from '../tokens/token-command.ts'
+import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { sealKeys, type TotpOptions } from './account.ts'
 
 /** Lists accounts with one-time codes, and those that their role forbids to log in without. */

@@ -4,18 +4,14 @@ import { excessiveLifetime, limitFor } from '../../token/lifetime.ts'
 import { createRevocations } from '../../token/revocations.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Run } from '../command.ts'
-import { withDatabase } from '../configured-database.ts'
+import { withDatabase } from '../../operations/configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { formatTable, json, printable } from '../format.ts'
 import { unknownIssuer } from './foreign-token.ts'
-import { readRevocations } from './revoke-tokens.ts'
+import { readRevocations } from '../../operations/tokens/revoke-tokens.ts'
 import type { inspectSpec } from './specs.ts'
-import {
-  inspectWithConfiguredKeys,
-  readToken,
-  type TokenSettings,
-  tokenSettings,
-} from './token-command.ts'
+import { type TokenSettings, tokenSettings } from '../../operations/tokens/configured-keys.ts'
+import { inspectWithConfiguredKeys, readToken } from './token-command.ts'
 
 type Verdict =
   | 'good'

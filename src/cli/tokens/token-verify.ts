@@ -2,10 +2,10 @@ import { modeFacts, tokenLimits } from '../../config/mode.ts'
 import { Fault, Invalid, Refusal } from '../../errors.ts'
 import { createRevocations } from '../../token/revocations.ts'
 import { createTokens, type ForeignTokens, type VerifiedToken } from '../../token/tokens.ts'
-import { withExistingDatabase } from '../configured-database.ts'
+import { withExistingDatabase } from '../../operations/configured-database.ts'
 import { withForeignKeys } from './foreign-token.ts'
-import { readRevocations } from './revoke-tokens.ts'
-import { configuredKeys, type TokenSettings } from './token-command.ts'
+import { readRevocations } from '../../operations/tokens/revoke-tokens.ts'
+import { configuredKeys, type TokenSettings } from '../../operations/tokens/configured-keys.ts'
 
 /** What a gateway with this configuration says about a token: accepted or refused. */
 type Verification =

@@ -1,4 +1,4 @@
-import type { SharedStores } from '../../cli/shared-stores.ts'
+import type { SharedStores } from '../../operations/shared-stores.ts'
 import { type Database, openDatabase } from '../../stores/database/database.ts'
 import { createRedis, type RedisClient } from '../../stores/redis/redis.ts'
 import { createPolicyMemory } from './policy-memory.ts'

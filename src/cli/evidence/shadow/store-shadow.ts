@@ -9,7 +9,7 @@ import {
 } from '../../../stores/policies/policy-store.ts'
 import type { ShadowHead } from '../../../stores/policies/shadow/shadow-head.ts'
 import { isConfirmed, reviewFirst } from '../../confirm.ts'
-import { decline } from '../../declined.ts'
+import { decline } from '../../../operations/declined.ts'
 import { printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
 import type { Signer } from '../../publish/signing.ts'

@@ -2,9 +2,9 @@ import { resolve } from 'node:path'
 import type { Usage } from '../../../policy/usage/usage.ts'
 import { createDatabaseUsage } from '../../../stores/usage/database-usage.ts'
 import type { UsageStore } from '../../../stores/usage/usage-store.ts'
-import { withExistingDatabase } from '../../configured-database.ts'
+import { withExistingDatabase } from '../../../operations/configured-database.ts'
 import type { Io } from '../../io.ts'
-import { type PolicySettings, unavailable } from '../../settings.ts'
+import { type PolicySettings, unavailable } from '../../../operations/policy-settings.ts'
 
 /** Reads from the configured database, which it neither creates nor changes. */
 export async function readDatabaseUsage(

@@ -3,7 +3,7 @@ import { type Candidate, candidateWithout } from '../../../answers/usage/candida
 import type { Problem } from '../../../errors.ts'
 import { describeFailure } from '../../../policy/expectations/test-suite.ts'
 import type { PolicyFile } from '../../../policy/set/policy-set.ts'
-import { decline } from '../../declined.ts'
+import { decline } from '../../../operations/declined.ts'
 import { count, printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
 import { createPolicyDirectory, readPolicyDirectory } from '../../policy/directory.ts'

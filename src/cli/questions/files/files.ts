@@ -8,7 +8,7 @@ import { json, printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
 import { namesIn } from '../../policy/directory.ts'
 import { isPublished, readVersion } from '../../policy/versions.ts'
-import { type PolicySettings, policySettings } from '../../settings.ts'
+import { type PolicySettings, policySettings } from '../../../operations/policy-settings.ts'
 import { loadedBy } from '../asked-policy.ts'
 import type { filesSpec } from './specs.ts'
 

@@ -3,7 +3,7 @@ import type { Operation } from '../../../answers/call-cases.ts'
 import { formatProblem, Invalid } from '../../../errors.ts'
 import { type OpenApiDocument, readOpenApi } from '../../../openapi/document.ts'
 import type { Io } from '../../io.ts'
-import type { PolicySettings } from '../../settings.ts'
+import type { PolicySettings } from '../../../operations/policy-settings.ts'
 
 /** What the documents of `policy.openapi` describe. */
 interface Documented {

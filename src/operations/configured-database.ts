@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { Fault } from '../errors.ts'
 import { type Database, openDatabase } from '../stores/database/database.ts'
-import type { Io } from './io.ts'
+import type { Surroundings } from './context.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 /** The configuration, and where its embedded database lies. */
@@ -15,10 +15,12 @@ export interface AccountSettings {
 }
 
 /** Reads the configuration. Throws `Invalid` when it is not valid. */
-export function accountSettings(file: string | undefined, io: Io): AccountSettings {
-  const config = loadConfig({ file, env: io.env, cwd: io.cwd })
-  const directory = resolve(io.cwd, config.application.dataDirectory)
-  return { config, directory, shared: io.shared }
+export function accountSettings(
+  file: string | undefined,
+  { env, cwd, shared }: Pick<Surroundings, 'env' | 'cwd' | 'shared'>,
+): AccountSettings {
+  const config = loadConfig({ file, env, cwd })
+  return { config, directory: resolve(cwd, config.application.dataDirectory), shared }
 }
 
 /** Opens the configured database, or borrows the one that stays open, runs `work` and closes it. */

@@ -8,9 +8,9 @@ import { createRedisLockouts } from '../../stores/limits/redis-lockouts.ts'
 import { createLastingKey } from '../../token/derived-keys.ts'
 import { withExistingDatabase } from '../configured-database.ts'
 import { withRedis } from '../configured-redis.ts'
-import type { Io } from '../io.ts'
-import { withInteractiveTimeouts } from '../settings.ts'
-import { configuredKeys, tokenSettings } from '../tokens/token-command.ts'
+import type { Surroundings } from '../context.ts'
+import { withInteractiveTimeouts } from '../policy-settings.ts'
+import { configuredKeys, tokenSettings } from '../tokens/configured-keys.ts'
 
 /** An open lock-out, and whom it refuses. */
 export interface OpenLockout extends OpenedLockout {
@@ -37,7 +37,7 @@ interface Lockouts {
 /** Reads the lock-outs from the configured store, runs `work` and closes everything. */
 export async function withLockouts<Result>(
   file: string | undefined,
-  io: Io,
+  io: Surroundings,
   work: (lockouts: Lockouts) => Promise<Result>,
 ): Promise<Result> {
   const settings = tokenSettings(file, io)

@@ -11,8 +11,8 @@ import { readTrust } from '../stores/keys/trusted-keys.ts'
 import type { PolicyStore } from '../stores/policies/policy-store.ts'
 import { failoverTimeout } from '../stores/redis/failover-timeout.ts'
 import type { RedisSettings } from '../stores/redis/redis.ts'
-import { count } from './format.ts'
-import type { Io } from './io.ts'
+import { count } from '../count.ts'
+import type { Surroundings } from './context.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 /** What the policy commands need from the configuration. */
@@ -43,7 +43,7 @@ const minCommandTimeoutMs = 3000
  * secrets of a gateway, so a missing signing secret is accepted. So is a default file that is not valid:
  * the directory is then `policies`, POSTERN_REDIS__URL may name a Redis, and routes are ignored.
  */
-export function policySettings(named: string | undefined, io: Io): PolicySettings {
+export function policySettings(named: string | undefined, io: Surroundings): PolicySettings {
   const source = { file: named, env: io.env, cwd: io.cwd }
   const { config, problems } = readWithoutSecret(source)
   const { POSTERN_CONFIG: byEnvironment, POSTERN_REDIS__URL: url } = io.env

@@ -10,7 +10,7 @@ import type { Revocations } from '../../token/revocations.ts'
 import { userRevocation } from '../../token/user-marks.ts'
 import type { AccountSettings, withDatabase } from '../configured-database.ts'
 import { withRedis } from '../configured-redis.ts'
-import { withInteractiveTimeouts } from '../settings.ts'
+import { withInteractiveTimeouts } from '../policy-settings.ts'
 
 /**
  * Opens the list of revoked tokens that the gateways follow, runs `work` and closes it. Redis where it

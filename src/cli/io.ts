@@ -1,6 +1,6 @@
+import type { SharedStores } from '../operations/shared-stores.ts'
 import type { PolicyFile } from '../policy/set/policy-set.ts'
 import type { Actor } from '../stores/audit/audit.ts'
-import type { SharedStores } from '../operations/shared-stores.ts'
 
 /** A policy directory that a caller sent, in place of one on this machine. */
 export interface DraftDirectory {

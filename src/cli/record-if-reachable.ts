@@ -1,7 +1,7 @@
 import { Fault, Invalid, withoutFix } from '../errors.ts'
+import { accountSettings, withExistingDatabase } from '../operations/configured-database.ts'
 import { type AuditEntry, recordChange } from '../stores/audit/audit.ts'
 import type { Database } from '../stores/database/database.ts'
-import { accountSettings, withExistingDatabase } from '../operations/configured-database.ts'
 import { printable } from './format.ts'
 import type { Io } from './io.ts'
 import { operator } from './operator.ts'

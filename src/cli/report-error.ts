@@ -1,6 +1,6 @@
 import { Fault, formatProblem, Invalid } from '../errors.ts'
-import type { CommandSpec } from './command.ts'
 import { Declined, NotPermitted } from '../operations/declined.ts'
+import type { CommandSpec } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
 import { printable } from './format.ts'
 import type { Io } from './io.ts'

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { CommandSpec } from '../../src/cli/command.ts'
 import { allCommands } from '../../src/cli/commands/overview.ts'
 import { command } from '../../src/cli/commands/run-command.ts'
-import { decline } from '../../src/operations/declined.ts'
 import { exitCodes } from '../../src/cli/exit-codes.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { Fault, Invalid } from '../../src/errors.ts'
+import { decline } from '../../src/operations/declined.ts'
 
 const spec = {
   name: 'probe',

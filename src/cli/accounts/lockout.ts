@@ -1,14 +1,14 @@
 import { readConfig } from '../../config/load.ts'
 import { Fault, Invalid } from '../../errors.ts'
 import { accountKey } from '../../login/throttle.ts'
+import { withExistingDatabase } from '../../operations/configured-database.ts'
+import { withRedis } from '../../operations/configured-redis.ts'
+import { withInteractiveTimeouts } from '../../operations/policy-settings.ts'
+import { configuredKeys, tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { createDatabaseLockouts } from '../../stores/limits/database-lockouts.ts'
 import { readLockout } from '../../stores/limits/redis-counters.ts'
 import { createLastingKey } from '../../token/derived-keys.ts'
-import { withExistingDatabase } from '../../operations/configured-database.ts'
-import { withRedis } from '../../operations/configured-redis.ts'
 import type { Io } from '../io.ts'
-import { withInteractiveTimeouts } from '../../operations/policy-settings.ts'
-import { configuredKeys, tokenSettings } from '../../operations/tokens/configured-keys.ts'
 
 /**
  * For how many seconds logins of this account are locked out, on any gateway; `undefined` when that is

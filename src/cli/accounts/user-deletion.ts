@@ -1,9 +1,9 @@
-import type { AccountDetails } from '../../stores/accounts/account-directory.ts'
-import { type AccountSettings, withDatabase } from '../../operations/configured-database.ts'
-import { isConfirmed } from '../confirm.ts'
-import { decline } from '../../operations/declined.ts'
-import type { Io } from '../io.ts'
 import { accountsNamed } from '../../operations/accounts/accounts-named.ts'
+import { type AccountSettings, withDatabase } from '../../operations/configured-database.ts'
+import { decline } from '../../operations/declined.ts'
+import type { AccountDetails } from '../../stores/accounts/account-directory.ts'
+import { isConfirmed } from '../confirm.ts'
+import type { Io } from '../io.ts'
 
 /** Shows which accounts a deletion is about, and asks. Declines unless the answer is yes. */
 export async function confirmDeletion(

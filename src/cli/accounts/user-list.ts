@@ -1,6 +1,6 @@
+import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Run } from '../command.ts'
-import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
 import { formatTable, jsonLine } from '../format.ts'
 import type { listSpec } from './specs.ts'
 

@@ -1,13 +1,13 @@
 import { createPasswordHash } from '../../login/password-hash.ts'
+import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
+import { revocationProblem } from '../../operations/tokens/revoke-tokens.ts'
 import { nameProblem } from '../../stores/accounts/account-name.ts'
 import { randomPassword } from '../../stores/accounts/random-password.ts'
 import type { Run } from '../command.ts'
-import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { revocationProblem } from '../../operations/tokens/revoke-tokens.ts'
 import { stillValid } from '../tokens/still-valid.ts'
 import type {
   addSpec,

@@ -1,4 +1,6 @@
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
+import { decline } from '../../operations/declined.ts'
+import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Trust } from '../../signing/trust.ts'
 import {
@@ -7,7 +9,6 @@ import {
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { type Run, UsageError } from '../command.ts'
 import { isConfirmed, reviewFirst } from '../confirm.ts'
-import { decline } from '../../operations/declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -15,7 +16,6 @@ import { conclusionOf } from '../policy/access.ts'
 import { readVersion } from '../policy/versions.ts'
 import { compareWithLive } from '../publish/live.ts'
 import { openSigner, type Signer, signatureNote } from '../publish/signing.ts'
-import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import { type CheckParts, checkAgain } from './check-again.ts'
 import { givenSigner } from './given-signer.ts'
 import {

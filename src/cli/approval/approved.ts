@@ -1,5 +1,5 @@
-import { reviewProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import { decline } from '../../operations/declined.ts'
+import { reviewProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import type { Approved } from '../publish/signing.ts'
 import { type OpenProposal, openProposal, type ProposalParts } from './open-proposal.ts'
 import { formatProposal, nextStep, staleReason } from './proposal-in-words.ts'

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { PolicySettings } from '../../operations/policy-settings.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -7,7 +8,6 @@ import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { readExpectations } from '../policy/review.ts'
 import { formatNotes, formatReport, runTests } from '../policy/test.ts'
-import type { PolicySettings } from '../../operations/policy-settings.ts'
 
 /** The machine of an approver. */
 export interface CheckParts {

@@ -1,8 +1,8 @@
+import { decline } from '../../operations/declined.ts'
 import { fingerprintOf } from '../../signing/ssh-public-key.ts'
 import { armored, isGoodSignature, parseSignature } from '../../signing/ssh-signature.ts'
 import { namespaceOf } from '../../signing/statement.ts'
 import type { Trust } from '../../signing/trust.ts'
-import { decline } from '../../operations/declined.ts'
 import type { Signer } from '../publish/signing.ts'
 
 /**

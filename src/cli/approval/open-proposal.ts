@@ -1,4 +1,6 @@
 import { Fault } from '../../errors.ts'
+import { decline } from '../../operations/declined.ts'
+import { type PolicySettings, unavailable } from '../../operations/policy-settings.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Verified } from '../../signing/trust.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
@@ -14,12 +16,10 @@ import {
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { UsageError } from '../command.ts'
-import { decline } from '../../operations/declined.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { readLive } from '../publish/live.ts'
 import { signedHistory } from '../publish/recorded-moves.ts'
-import { type PolicySettings, unavailable } from '../../operations/policy-settings.ts'
 
 /** A proposal that was read and verified, and the live policy that it would replace. */
 export interface OpenProposal extends ReviewedProposal {

@@ -1,4 +1,5 @@
 import type { Admission } from '../../admission/verdict.ts'
+import { type PolicySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { replayOf } from '../../stores/policies/proposals/proposal.ts'
@@ -11,7 +12,6 @@ import { readPublished } from '../policy/versions.ts'
 import { type BasePlace, readBase, readProposed } from '../publish/base.ts'
 import { readCandidate } from '../publish/candidate.ts'
 import type { Over } from '../publish/over.ts'
-import { type PolicySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import type { proposeSpec } from './specs.ts'
 
 /** What is proposed, before the live policy is known. */

@@ -1,6 +1,7 @@
+import { decline } from '../../operations/declined.ts'
+import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { type Call, type Run, UsageError } from '../command.ts'
-import { decline } from '../../operations/declined.ts'
 import type { Io } from '../io.ts'
 import { reportEngine, slowNote } from '../policy/engine-cost.ts'
 import { rehearse } from '../publish/dry-run.ts'
@@ -9,7 +10,6 @@ import { type Publication, publishPolicy, reportPublication } from '../publish/p
 import { policyPush } from '../publish/push.ts'
 import type { candidateOptions, pushSpec } from '../publish/specs.ts'
 import { waitingOf } from '../publish/waiting.ts'
-import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import { openApproved } from './approved.ts'
 
 /** Publishes a directory, or a proposal that enough people have signed. */

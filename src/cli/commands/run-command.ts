@@ -1,7 +1,7 @@
 import { Invalid } from '../../errors.ts'
-import { type Command, type CommandSpec, type Run, UsageError } from '../command.ts'
 import { NotPermitted } from '../../operations/declined.ts'
 import { InvalidInput } from '../../operations/invalid-input.ts'
+import { type Command, type CommandSpec, type Run, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import { commandHelp, usageLines } from '../help.ts'

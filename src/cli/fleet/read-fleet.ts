@@ -1,12 +1,16 @@
 import { Fault } from '../../errors.ts'
 import { readFacts } from '../../fleet/read-facts.ts'
 import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
+import {
+  type PolicySettings,
+  policySettings,
+  withPolicyStore,
+} from '../../operations/policy-settings.ts'
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import type { Io } from '../io.ts'
 import { askOps } from '../running/ask-ops.ts'
 import { opsAddress } from '../running/ops-address.ts'
-import { type PolicySettings, policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 
 type ReplicaState = 'current' | 'behind' | 'stale' | 'lost'
 

@@ -1,12 +1,12 @@
-import { type Followed, followAuthor } from '../../stores/policies/follow/follower.ts'
 import { decline } from '../../operations/declined.ts'
+import { type PolicySettings, withPolicyStore } from '../../operations/policy-settings.ts'
+import { type Followed, followAuthor } from '../../stores/policies/follow/follower.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
 import { baseNotWritten, readBase, readProposed, writeBase } from '../publish/base.ts'
 import { readCandidate } from '../publish/candidate.ts'
 import { publishPolicy } from '../publish/publish.ts'
 import type { Signing } from '../publish/signing.ts'
-import { type PolicySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 
 interface Change {
   /** The directory. */

@@ -1,11 +1,11 @@
 import { isAtConsole, messagesOf, outcomeOf } from '../../login/login-record.ts'
-import { type LoginLogEntry, readLoginLog } from '../../stores/login-log/login-log-reader.ts'
-import type { Run } from '../command.ts'
 import { accountSettings, withExistingDatabase } from '../../operations/configured-database.ts'
-import { formatTable, json } from '../format.ts'
-import { sinceMs } from '../../operations/since.ts'
 import { addressRange } from '../../operations/logins/address-range.ts'
 import { maskedText, maskNames } from '../../operations/logins/masked-names.ts'
+import { sinceMs } from '../../operations/since.ts'
+import { type LoginLogEntry, readLoginLog } from '../../stores/login-log/login-log-reader.ts'
+import type { Run } from '../command.ts'
+import { formatTable, json } from '../format.ts'
 import type { listSpec } from './specs.ts'
 
 /** Lists what the login log says. */

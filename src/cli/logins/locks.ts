@@ -1,7 +1,7 @@
-import type { Run } from '../command.ts'
-import { count, formatTable, json } from '../format.ts'
 import { maskedText, maskNames } from '../../operations/logins/masked-names.ts'
 import { type OpenLockout, withLockouts } from '../../operations/logins/open-lockouts.ts'
+import type { Run } from '../command.ts'
+import { count, formatTable, json } from '../format.ts'
 import type { locksSpec } from './specs.ts'
 
 /** Lists what gateways lock out now. */

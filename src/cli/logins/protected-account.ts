@@ -1,7 +1,7 @@
 import { foldedName } from '../../login/folded-name.ts'
+import { NotPermitted } from '../../operations/declined.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { NotPermitted } from '../../operations/declined.ts'
 import type { Io } from '../io.ts'
 
 /** Says that this person must not touch that account. */

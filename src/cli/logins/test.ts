@@ -3,14 +3,18 @@ import { resolve } from 'node:path'
 import { modeFacts } from '../../config/mode.ts'
 import { createCaptchas } from '../../login/captcha/captcha.ts'
 import { openText } from '../../login/captcha/sealed-text.ts'
+import { withRedis } from '../../operations/configured-redis.ts'
+import { decline } from '../../operations/declined.ts'
+import { withInteractiveTimeouts } from '../../operations/policy-settings.ts'
+import {
+  configuredKeys,
+  type TokenSettings,
+  tokenSettings,
+} from '../../operations/tokens/configured-keys.ts'
 import { createRedisCaptchas } from '../../stores/limits/redis-captchas.ts'
 import { createDerivedKeys } from '../../token/derived-keys.ts'
 import { type Run, UsageError } from '../command.ts'
-import { withRedis } from '../../operations/configured-redis.ts'
-import { decline } from '../../operations/declined.ts'
 import { printable } from '../format.ts'
-import { withInteractiveTimeouts } from '../../operations/policy-settings.ts'
-import { configuredKeys, type TokenSettings, tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { type Answered, callGateway } from './call-gateway.ts'
 import type { testSpec } from './specs.ts'
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
+import { type PolicySettings, unavailable } from '../../operations/policy-settings.ts'
 import type { KnownRoles } from '../../policy/checks/known-roles.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
-import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
 import type { Io } from '../io.ts'
-import { type PolicySettings, unavailable } from '../../operations/policy-settings.ts'
 
 /** Reads the table of roles as it is: a check creates neither tables nor a database. */
 export async function readAssignableRoles(

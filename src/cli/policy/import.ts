@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import { Invalid } from '../../errors.ts'
+import { decline } from '../../operations/declined.ts'
+import { policySettings } from '../../operations/policy-settings.ts'
 import { goAdminExclusions, specifiedExclusions } from '../../policy/import/import-exclusions.ts'
 import { type Imported, importRows, type LeftOut } from '../../policy/import/import-rows.ts'
 import {
@@ -12,12 +14,10 @@ import { type CasbinRow, readAdapterRows } from '../../stores/policies/casbin-ro
 import { writeImportedTable } from '../../stores/policies/follow/imported-table.ts'
 import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
 import { type Run, UsageError } from '../command.ts'
-import { decline } from '../../operations/declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import { withGoAdminTable } from '../go-admin-table.ts'
 import type { Io } from '../io.ts'
-import { policySettings } from '../../operations/policy-settings.ts'
 import { createPolicyDirectory } from './directory.ts'
 import type { importSpec } from './specs.ts'
 

@@ -1,12 +1,12 @@
 import { routeLabel } from '../../admission/route-label.ts'
 import { createServingRoutes } from '../../answers/serving-routes.ts'
+import type { PolicySettings } from '../../operations/policy-settings.ts'
 import type { Surroundings } from '../../policy/checks/check.ts'
 import { type KnownRoles, knownRoles } from '../../policy/checks/known-roles.ts'
 import type { ServedRoutes } from '../../policy/checks/served-paths.ts'
 import { domainProblem } from '../../policy/domain.ts'
 import { hasDomain } from '../../policy/model/model.ts'
 import type { Io } from '../io.ts'
-import type { PolicySettings } from '../../operations/policy-settings.ts'
 import { readVersion } from './versions.ts'
 
 /** The options that say what to check a policy against. */

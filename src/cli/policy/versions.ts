@@ -1,3 +1,8 @@
+import {
+  type PolicySettings,
+  unavailable,
+  withPolicyStore,
+} from '../../operations/policy-settings.ts'
 import { parsePolicyPair } from '../../policy/set/policy-pair.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { isRejection, verifySigned } from '../../signing/trust.ts'
@@ -6,7 +11,6 @@ import type { PolicyDocument, PolicyStore } from '../../stores/policies/policy-s
 import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { type PolicySettings, unavailable, withPolicyStore } from '../../operations/policy-settings.ts'
 import { readPolicyDirectory } from './directory.ts'
 import { isCommit, readCommit } from './git-directory.ts'
 

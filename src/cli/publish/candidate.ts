@@ -1,8 +1,9 @@
 import type { Admission } from '../../admission/verdict.ts'
+import { decline } from '../../operations/declined.ts'
+import type { PolicySettings } from '../../operations/policy-settings.ts'
 import type { Finding } from '../../policy/checks/check.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { UsageError } from '../command.ts'
-import { decline } from '../../operations/declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -12,7 +13,6 @@ import { formatFindings, reviewDirectory } from '../policy/review.ts'
 import { readSurroundings } from '../policy/surroundings.ts'
 import { formatNotes, formatReport, reportAsJson, runTests } from '../policy/test.ts'
 import type { TestReport } from '../policy/test-report.ts'
-import type { PolicySettings } from '../../operations/policy-settings.ts'
 
 /** A policy directory that is valid and tested, and may be published. */
 interface Candidate {

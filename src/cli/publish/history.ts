@@ -1,4 +1,9 @@
 import { Fault } from '../../errors.ts'
+import {
+  type PolicySettings,
+  policySettings,
+  withPolicyStore,
+} from '../../operations/policy-settings.ts'
 import { type HistoryEntry, historyEntry } from '../../stores/policies/moves/history-entry.ts'
 import { mergeMoves } from '../../stores/policies/moves/merge-moves.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'
@@ -6,7 +11,6 @@ import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { formatTable, json, jsonLine, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { type PolicySettings, policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import { readRecordedMoves } from './recorded-moves.ts'
 import { formatPromotion } from './shadow-totals.ts'
 import type { historySpec } from './specs.ts'

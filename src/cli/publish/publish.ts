@@ -1,5 +1,6 @@
 import type { Admission } from '../../admission/verdict.ts'
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
+import { decline } from '../../operations/declined.ts'
 import { checkAgainst } from '../../policy/checks/check.ts'
 import { knownRoles } from '../../policy/checks/known-roles.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
@@ -12,7 +13,6 @@ import {
   readLiveState,
 } from '../../stores/policies/proposals/live-state.ts'
 import { isConfirmed, reviewFirst } from '../confirm.ts'
-import { decline } from '../../operations/declined.ts'
 import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces } from '../format.ts'

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Fault, Invalid } from '../../errors.ts'
+import { withDatabase } from '../../operations/configured-database.ts'
+import type { PolicySettings } from '../../operations/policy-settings.ts'
 import { HISTORY } from '../../stores/policies/document/read-moves.ts'
 import { createMoveTable } from '../../stores/policies/moves/move-table.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'
-import { withDatabase } from '../../operations/configured-database.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import type { PolicySettings } from '../../operations/policy-settings.ts'
 
 /** The moves that the database has, or why it could not be asked. */
 interface RecordedMoves {

@@ -1,12 +1,12 @@
 import { clockWarning } from '../../fleet/clock-offset.ts'
+import { decline } from '../../operations/declined.ts'
+import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import type { PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import type { Run } from '../command.ts'
-import { decline } from '../../operations/declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, formatTable, json, printable } from '../format.ts'
 import { untrustedHead } from '../policy/versions.ts'
-import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import {
   convergenceOf,
   formatConvergence,

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { Fault, formatProblem, Invalid } from '../../errors.ts'
+import { withExistingDatabase } from '../../operations/configured-database.ts'
+import type { PolicySettings } from '../../operations/policy-settings.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { withExistingDatabase } from '../../operations/configured-database.ts'
 import type { Io } from '../io.ts'
-import type { PolicySettings } from '../../operations/policy-settings.ts'
 
 /** How many accounts each role has, or why that is not known. */
 export interface AccountCounts {

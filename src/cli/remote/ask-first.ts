@@ -1,5 +1,5 @@
-import { askToDelete } from '../accounts/user-deletion.ts'
 import { decline } from '../../operations/declined.ts'
+import { askToDelete } from '../accounts/user-deletion.ts'
 import type { Io } from '../io.ts'
 import { confirmPublication } from '../publish/publish.ts'
 import type { Chosen } from './choose.ts'

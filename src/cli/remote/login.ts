@@ -1,6 +1,6 @@
 import { Fault } from '../../errors.ts'
-import { type Call, type Run, UsageError } from '../command.ts'
 import { decline } from '../../operations/declined.ts'
+import { type Call, type Run, UsageError } from '../command.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { keepSession, loginMs, notAConsole, readRefused } from './api-session.ts'

@@ -1,6 +1,6 @@
+import { decline } from '../../operations/declined.ts'
 import { parsePolicySet } from '../../policy/set/policy-set.ts'
 import { proposeSpec } from '../approval/specs.ts'
-import { decline } from '../../operations/declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import { confirmPublication } from '../publish/publish.ts'

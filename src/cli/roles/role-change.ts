@@ -1,17 +1,21 @@
 import { dataScopeInWords } from '../../data-scope.ts'
+import {
+  type AccountSettings,
+  accountSettings,
+  withDatabase,
+} from '../../operations/configured-database.ts'
+import { decline } from '../../operations/declined.ts'
+import { revocationProblem } from '../../operations/tokens/revoke-tokens.ts'
+import { noSuchRole } from '../../operations/unknown-name.ts'
 import { createRoleChanges, type RoleValues } from '../../stores/accounts/role-changes.ts'
 import { createRoleDirectory } from '../../stores/accounts/role-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { initialRoles } from '../accounts/user-change.ts'
 import { type Run, UsageError } from '../command.ts'
-import { type AccountSettings, accountSettings, withDatabase } from '../../operations/configured-database.ts'
-import { decline } from '../../operations/declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { revocationProblem } from '../../operations/tokens/revoke-tokens.ts'
-import { noSuchRole } from '../../operations/unknown-name.ts'
 import { checkKey, checkName, dataScopeOption } from './role-text.ts'
 import type { addSpec, removeSpec, setSpec } from './specs.ts'
 

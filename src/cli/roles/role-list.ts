@@ -1,7 +1,7 @@
 import { dataScopeInWords, dataScopeName } from '../../data-scope.ts'
+import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
 import { createRoleDirectory, type RoleSummary } from '../../stores/accounts/role-directory.ts'
 import type { Run } from '../command.ts'
-import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
 import { formatTable, json } from '../format.ts'
 import { usersInWords } from './role-text.ts'
 import type { listSpec } from './specs.ts'

@@ -2,10 +2,10 @@ import { isIPv6 } from 'node:net'
 import { configFile, draftOfEnvironment } from '../../config/load.ts'
 import type { Config, Draft } from '../../config/schema/schema.ts'
 import { Invalid } from '../../errors.ts'
+import { firstOf, readWithoutSecret } from '../../operations/policy-settings.ts'
 import { UsageError } from '../command.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { firstOf, readWithoutSecret } from '../../operations/policy-settings.ts'
 
 /**
  * The URL of an ops listener: the given one, or that of the configuration. An invalid configuration is

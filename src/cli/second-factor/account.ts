@@ -1,4 +1,7 @@
 import { sealPurpose } from '../../login/second-factor/sealed-secret.ts'
+import { accountsNamed } from '../../operations/accounts/accounts-named.ts'
+import { decline } from '../../operations/declined.ts'
+import { configuredKeys, type TokenSettings } from '../../operations/tokens/configured-keys.ts'
 import type { Database } from '../../stores/database/database.ts'
 import type { Unchanged } from '../../stores/second-factor/enrollment-changes.ts'
 import {
@@ -6,9 +9,6 @@ import {
   enrolledAccounts,
 } from '../../stores/second-factor/enrollment-directory.ts'
 import { createDerivedKeys, type DerivedKeys } from '../../token/derived-keys.ts'
-import { accountsNamed } from '../../operations/accounts/accounts-named.ts'
-import { decline } from '../../operations/declined.ts'
-import { configuredKeys, type TokenSettings } from '../../operations/tokens/configured-keys.ts'
 
 /** What every form of the command takes. */
 export interface TotpOptions {

@@ -1,12 +1,12 @@
 import { keyName } from '../../login/second-factor/sealed-secret.ts'
 import { maxFailures } from '../../login/second-factor/second-factor.ts'
+import { withDatabase } from '../../operations/configured-database.ts'
+import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { enrolledAccounts } from '../../stores/second-factor/enrollment-directory.ts'
 import { didYouMean } from '../../suggest.ts'
-import { withDatabase } from '../../operations/configured-database.ts'
 import { formatTable, jsonLine, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { sealKeys, type TotpOptions } from './account.ts'
 
 /** Lists accounts with one-time codes, and those that their role forbids to log in without. */

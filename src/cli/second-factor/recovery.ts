@@ -1,11 +1,11 @@
 import { newRecoveryCodes } from '../../login/second-factor/recovery-codes.ts'
 import { openSecret } from '../../login/second-factor/sealed-secret.ts'
-import { createEnrollmentChanges } from '../../stores/second-factor/enrollment-changes.ts'
 import { withDatabase } from '../../operations/configured-database.ts'
+import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
+import { createEnrollmentChanges } from '../../stores/second-factor/enrollment-changes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { declined, meantAccount, sealKeys, type TotpOptions } from './account.ts'
 
 /** Prints ten new recovery codes, which replace the old ones. */

@@ -1,14 +1,14 @@
 import { keyName, openSecret, sealSecret } from '../../login/second-factor/sealed-secret.ts'
+import { withDatabase } from '../../operations/configured-database.ts'
+import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { reencryptSecret } from '../../stores/second-factor/enrollment-changes.ts'
 import {
   type EnrolledAccount,
   enrolledAccounts,
 } from '../../stores/second-factor/enrollment-directory.ts'
-import { withDatabase } from '../../operations/configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { sealKeys, type TotpOptions } from './account.ts'
 
 /** Encrypts every secret with the key that signs now, so that older keys can be deleted. */

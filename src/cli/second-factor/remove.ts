@@ -1,5 +1,5 @@
-import { createEnrollmentChanges } from '../../stores/second-factor/enrollment-changes.ts'
 import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
+import { createEnrollmentChanges } from '../../stores/second-factor/enrollment-changes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'

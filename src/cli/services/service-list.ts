@@ -1,6 +1,6 @@
+import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import type { Run } from '../command.ts'
-import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
 import { formatTable, json } from '../format.ts'
 import type { listSpec } from './specs.ts'
 

@@ -1,18 +1,22 @@
+import {
+  type AccountSettings,
+  accountSettings,
+  withDatabase,
+} from '../../operations/configured-database.ts'
+import { decline } from '../../operations/declined.ts'
+import { declineRole, declineService } from '../../operations/services/unknown-names.ts'
+import { revocationProblem } from '../../operations/tokens/revoke-tokens.ts'
 import { nameProblem } from '../../stores/accounts/account-name.ts'
 import { seedRoles } from '../../stores/accounts/seed.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { createServiceChanges } from '../../stores/services/service-changes.ts'
 import { type Run, UsageError } from '../command.ts'
-import { type AccountSettings, accountSettings, withDatabase } from '../../operations/configured-database.ts'
-import { decline } from '../../operations/declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { revocationProblem } from '../../operations/tokens/revoke-tokens.ts'
 import { noteProblem } from './note.ts'
 import type { addSpec, removeSpec, roleSpec } from './specs.ts'
-import { declineRole, declineService } from '../../operations/services/unknown-names.ts'
 
 export const serviceAdd: Run<typeof addSpec> = async ({ arguments: [name], options }, io) => {
   const { role: roleKey, note = '' } = options

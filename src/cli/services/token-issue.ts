@@ -1,19 +1,23 @@
+import { withDatabase } from '../../operations/configured-database.ts'
+import { decline } from '../../operations/declined.ts'
+import { declineService } from '../../operations/services/unknown-names.ts'
+import {
+  configuredKeys,
+  type TokenSettings,
+  tokenSettings,
+} from '../../operations/tokens/configured-keys.ts'
+import { readRevocations } from '../../operations/tokens/revoke-tokens.ts'
 import { databaseClock } from '../../stores/database/database-clock.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import { createServiceTokens } from '../../stores/services/service-tokens.ts'
 import { createRevocations } from '../../token/revocations.ts'
 import { issueServiceToken } from '../../token/service-token.ts'
 import { type Run, UsageError } from '../command.ts'
-import { withDatabase } from '../../operations/configured-database.ts'
-import { decline } from '../../operations/declined.ts'
 import { durationMs, formatDuration } from '../duration.ts'
 import { json, printable } from '../format.ts'
 import { operator } from '../operator.ts'
-import { readRevocations } from '../../operations/tokens/revoke-tokens.ts'
-import { configuredKeys, type TokenSettings, tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { noteProblem } from './note.ts'
 import type { issueSpec } from './specs.ts'
-import { declineService } from '../../operations/services/unknown-names.ts'
 
 /** Issues a token to a service account. */
 export const tokenIssue: Run<typeof issueSpec> = async ({ arguments: [name], options }, io) => {

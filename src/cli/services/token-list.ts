@@ -1,16 +1,20 @@
+import { withDatabase } from '../../operations/configured-database.ts'
+import { declineService } from '../../operations/services/unknown-names.ts'
+import {
+  configuredKeys,
+  type TokenSettings,
+  tokenSettings,
+} from '../../operations/tokens/configured-keys.ts'
+import { readRevocations } from '../../operations/tokens/revoke-tokens.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import { createServiceTokens, type ListedToken } from '../../stores/services/service-tokens.ts'
 import type { KeySet } from '../../token/key-set.ts'
 import { excessiveLifetime } from '../../token/lifetime.ts'
 import { createRevocations, type Revocations } from '../../token/revocations.ts'
 import type { Run } from '../command.ts'
-import { withDatabase } from '../../operations/configured-database.ts'
 import { formatTable, json } from '../format.ts'
 import { operator } from '../operator.ts'
-import { readRevocations } from '../../operations/tokens/revoke-tokens.ts'
-import { configuredKeys, type TokenSettings, tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import type { tokenListSpec } from './specs.ts'
-import { declineService } from '../../operations/services/unknown-names.ts'
 
 type Status = 'good' | 'expired' | 'revoked' | 'key removed' | 'too long-lived'
 

@@ -1,12 +1,12 @@
+import { accountSettings, withExistingDatabase } from '../../operations/configured-database.ts'
+import { withSessions } from '../../operations/sessions/open-sessions.ts'
 import { latestTime } from '../../stores/latest-time.ts'
 import { readUserAgent } from '../../stores/login-log/user-agent.ts'
 import { liveSessions } from '../../stores/sessions/live-sessions.ts'
 import type { Session } from '../../stores/sessions/session-store.ts'
 import { consoleIdPrefix } from '../../token/token-id.ts'
 import type { Run } from '../command.ts'
-import { accountSettings, withExistingDatabase } from '../../operations/configured-database.ts'
 import { count, formatTable, json, printable } from '../format.ts'
-import { withSessions } from '../../operations/sessions/open-sessions.ts'
 import type { listSpec } from './specs.ts'
 
 /** Lists who is logged in. */

@@ -1,11 +1,11 @@
-import { createServiceTokens } from '../../stores/services/service-tokens.ts'
 import { withDatabase } from '../../operations/configured-database.ts'
 import { decline } from '../../operations/declined.ts'
+import type { TokenSettings } from '../../operations/tokens/configured-keys.ts'
+import { withRevocations } from '../../operations/tokens/revoke-tokens.ts'
+import { createServiceTokens } from '../../stores/services/service-tokens.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { withRevocations } from '../../operations/tokens/revoke-tokens.ts'
-import type { TokenSettings } from '../../operations/tokens/configured-keys.ts'
 
 /** Revokes the service token with this id, without its text. */
 export async function revokeById(id: string, { config, ...settings }: TokenSettings, io: Io) {

@@ -1,12 +1,12 @@
+import { withDatabase } from '../../operations/configured-database.ts'
+import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
+import { revokeTokensOf } from '../../operations/tokens/revoke-tokens.ts'
 import { issuerSubject } from '../../token/issuers/issuer-names.ts'
 import { UsageError } from '../command.ts'
-import { withDatabase } from '../../operations/configured-database.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { recordIfPossible } from '../record-if-reachable.ts'
 import { namedIssuer } from './foreign-token.ts'
-import { revokeTokensOf } from '../../operations/tokens/revoke-tokens.ts'
-import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
 
 interface IssuerUserOptions {
   readonly issuer: string

@@ -1,15 +1,19 @@
 import { configuredIssuers } from '../../config/issuers.ts'
 import { Fault } from '../../errors.ts'
+import { withDatabase } from '../../operations/configured-database.ts'
+import { type TokenSettings, tokenSettings } from '../../operations/tokens/configured-keys.ts'
+import {
+  revokeTokensOf,
+  usersNamed,
+  withRevocations,
+} from '../../operations/tokens/revoke-tokens.ts'
 import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
-import { withDatabase } from '../../operations/configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { recordIfPossible } from '../record-if-reachable.ts'
-import { revokeTokensOf, usersNamed, withRevocations } from '../../operations/tokens/revoke-tokens.ts'
 import type { revokeSpec } from './specs.ts'
-import { type TokenSettings, tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { inspectWithConfiguredKeys, readToken } from './token-command.ts'
 import { revokeById } from './token-revoke-id.ts'
 import { revokeUserOfIssuer } from './token-revoke-issuer.ts'

@@ -1,11 +1,11 @@
 import { modeFacts, tokenLimits } from '../../config/mode.ts'
 import { Fault, Invalid, Refusal } from '../../errors.ts'
+import { withExistingDatabase } from '../../operations/configured-database.ts'
+import { configuredKeys, type TokenSettings } from '../../operations/tokens/configured-keys.ts'
+import { readRevocations } from '../../operations/tokens/revoke-tokens.ts'
 import { createRevocations } from '../../token/revocations.ts'
 import { createTokens, type ForeignTokens, type VerifiedToken } from '../../token/tokens.ts'
-import { withExistingDatabase } from '../../operations/configured-database.ts'
 import { withForeignKeys } from './foreign-token.ts'
-import { readRevocations } from '../../operations/tokens/revoke-tokens.ts'
-import { configuredKeys, type TokenSettings } from '../../operations/tokens/configured-keys.ts'
 
 /** What a gateway with this configuration says about a token: accepted or refused. */
 type Verification =

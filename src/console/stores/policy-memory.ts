@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { PolicyMemory } from '../../operations/shared-stores.ts'
 import { createLru } from '../../lru.ts'
+import type { PolicyMemory } from '../../operations/shared-stores.ts'
 import type { CompiledSet } from '../../policy/engine/compile.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 

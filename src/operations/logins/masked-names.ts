@@ -1,7 +1,7 @@
+import { count } from '../../count.ts'
 import { foldedName } from '../../login/folded-name.ts'
 import { knownNames } from '../../stores/accounts/known-names.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { count } from '../../count.ts'
 
 /** What may be shown of names that clients typed. */
 interface MaskedNames {

@@ -1,10 +1,15 @@
+import { decline } from '../../../operations/declined.ts'
+import {
+  type PolicySettings,
+  policySettings,
+  withPolicyStore,
+} from '../../../operations/policy-settings.ts'
 import { obstaclesTo, promotionEvidence } from '../../../policy/shadow/promotion.ts'
 import type { PolicyStore } from '../../../stores/policies/policy-store.ts'
 import { policyOf } from '../../../stores/policies/policy-store.ts'
 import { checkRevision } from '../../approval/open-proposal.ts'
 import { pushProposal } from '../../approval/push.ts'
 import type { Call, Run } from '../../command.ts'
-import { decline } from '../../../operations/declined.ts'
 import { durationMs } from '../../duration.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { json, printable } from '../../format.ts'
@@ -16,7 +21,6 @@ import { authorOf } from '../../publish/push.ts'
 import { formatTotals } from '../../publish/shadow-totals.ts'
 import { ownSigning } from '../../publish/signing.ts'
 import { waitingOf } from '../../publish/waiting.ts'
-import { type PolicySettings, policySettings, withPolicyStore } from '../../../operations/policy-settings.ts'
 import { type ObservedShadow, readShadow, refuseFiles } from './read-shadow.ts'
 import { formatObstacle, formatReplicas, formatShadow } from './shadow-in-words.ts'
 import type { promoteSpec } from './specs.ts'

@@ -1,9 +1,14 @@
+import { decline } from '../../../operations/declined.ts'
+import {
+  type PolicySettings,
+  policySettings,
+  withPolicyStore,
+} from '../../../operations/policy-settings.ts'
 import { isRevision } from '../../../stores/policies/document/policy-document.ts'
 import type { PolicyStore } from '../../../stores/policies/policy-store.ts'
 import { readLiveState } from '../../../stores/policies/proposals/live-state.ts'
 import { pushAny } from '../../approval/push.ts'
 import { type Call, type Run, UsageError } from '../../command.ts'
-import { decline } from '../../../operations/declined.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { jsonPieces } from '../../format.ts'
 import type { Io } from '../../io.ts'
@@ -17,7 +22,6 @@ import { authorOf } from '../../publish/push.ts'
 import { openSigner } from '../../publish/signing.ts'
 import { messageOption, type pushSpec } from '../../publish/specs.ts'
 import { waitingOf } from '../../publish/waiting.ts'
-import { type PolicySettings, policySettings, withPolicyStore } from '../../../operations/policy-settings.ts'
 import { awaitEvaluation, isEvaluated } from './evaluation.ts'
 import { refuseFiles } from './read-shadow.ts'
 import { formatReplicas } from './shadow-in-words.ts'

@@ -1,9 +1,9 @@
+import { decline } from '../../../operations/declined.ts'
+import type { PolicySettings } from '../../../operations/policy-settings.ts'
 import { combineEvidence, type FleetEvidence } from '../../../policy/shadow/fleet-evidence.ts'
 import type { PolicyStore } from '../../../stores/policies/policy-store.ts'
 import type { ShadowHead } from '../../../stores/policies/shadow/shadow-head.ts'
 import type { StoredShadow } from '../../../stores/policies/shadow/shadow-store.ts'
-import { decline } from '../../../operations/declined.ts'
-import type { PolicySettings } from '../../../operations/policy-settings.ts'
 
 /** The shadow, and what all replicas have seen of it. */
 export interface ObservedShadow {

@@ -1,8 +1,8 @@
+import { decline } from '../../../operations/declined.ts'
 import { createStatement, parseStatement, type Signed } from '../../../signing/statement.ts'
 import { signersOf, type Trust } from '../../../signing/trust.ts'
 import type { PolicyDocument } from '../../../stores/policies/policy-store.ts'
 import type { ShadowHead } from '../../../stores/policies/shadow/shadow-head.ts'
-import { decline } from '../../../operations/declined.ts'
 import type { Signer } from '../../publish/signing.ts'
 
 /** Who pushes a shadow and why, as far as its signatures depend on it. */

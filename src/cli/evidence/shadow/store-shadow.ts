@@ -1,4 +1,5 @@
 import { Fault } from '../../../errors.ts'
+import { decline } from '../../../operations/declined.ts'
 import type { PolicyFile, PolicySet } from '../../../policy/set/policy-set.ts'
 import { parseStatement } from '../../../signing/statement.ts'
 import type { Trust } from '../../../signing/trust.ts'
@@ -9,7 +10,6 @@ import {
 } from '../../../stores/policies/policy-store.ts'
 import type { ShadowHead } from '../../../stores/policies/shadow/shadow-head.ts'
 import { isConfirmed, reviewFirst } from '../../confirm.ts'
-import { decline } from '../../../operations/declined.ts'
 import { printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
 import type { Signer } from '../../publish/signing.ts'

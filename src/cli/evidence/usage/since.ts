@@ -1,6 +1,6 @@
+import { sinceMs } from '../../../operations/since.ts'
 import { KEPT_DAYS } from '../../../policy/usage/usage.ts'
 import { UsageError } from '../../command.ts'
-import { sinceMs } from '../../../operations/since.ts'
 
 /** How many UTC days, today included, reach back to a time such as `12h`, `1d` or `2026-11-01`. */
 export function daysSince(text: string, now: number): number {

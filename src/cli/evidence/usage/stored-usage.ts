@@ -1,10 +1,10 @@
+import { withRedis } from '../../../operations/configured-redis.ts'
+import { type PolicySettings, unavailable } from '../../../operations/policy-settings.ts'
 import type { Usage } from '../../../policy/usage/usage.ts'
 import { createRedisUsage } from '../../../stores/usage/redis-usage.ts'
 import type { EntryKind } from '../../../stores/usage/usage-entry.ts'
 import type { UsageStore } from '../../../stores/usage/usage-store.ts'
-import { withRedis } from '../../../operations/configured-redis.ts'
 import type { Io } from '../../io.ts'
-import { type PolicySettings, unavailable } from '../../../operations/policy-settings.ts'
 
 /** What to read: these days and these kinds. */
 interface Wanted {

@@ -1,7 +1,7 @@
 import type { Operation } from '../../../answers/call-cases.ts'
 import { type Matrix, type MatrixOperation, matrix, matrixSize } from '../../../answers/matrix.ts'
-import { type Run, UsageError } from '../../command.ts'
 import { decline } from '../../../operations/declined.ts'
+import { type Run, UsageError } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { count, json } from '../../format.ts'
 import { type AskedPolicy, askedPolicy, policyName } from '../asked-policy.ts'

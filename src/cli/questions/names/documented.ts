@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import type { Operation } from '../../../answers/call-cases.ts'
 import { formatProblem, Invalid } from '../../../errors.ts'
 import { type OpenApiDocument, readOpenApi } from '../../../openapi/document.ts'
-import type { Io } from '../../io.ts'
 import type { PolicySettings } from '../../../operations/policy-settings.ts'
+import type { Io } from '../../io.ts'
 
 /** What the documents of `policy.openapi` describe. */
 interface Documented {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { nextTick, platform } from 'node:process'
 import type { Connector } from './connect.ts'
-import { atEndOfTurn, callBegan, callEnded, turnsSoFar } from './end-of-turn.ts'
+import { atEndOfTurn, callBegan, callEnded, numberThisTurn, turnsSoFar } from './end-of-turn.ts'
 import { hasPeerClosed } from './peer-closed.ts'
 import { mayRepeat } from './repeatable.ts'
 import type { ResponseHandler, WireRequest } from './request-head.ts'
@@ -129,6 +129,11 @@ export class Connection {
     return this.#state === 'free' && !this.#socket.destroyed
   }
 
+  /** Whether the event loop has looked for bytes on it, or does so in this turn, since it became free. */
+  isPolled(): boolean {
+    return this.#freeAtTurn < turnsSoFar()
+  }
+
   /** Sends a request. The connection must be free. */
   start(call: PlainCall): void {
     const { request } = call
@@ -146,7 +151,7 @@ export class Connection {
     call.handler.sent()
     // The bytes of a TLS record are not ours to look at, so let the event loop deliver them.
     if (this.#isSecure && this.#mayHoldUnread(request)) setImmediate(setImmediate, this.#depart)
-    else atEndOfTurn(this.#depart)
+    else atEndOfTurn(this.#depart, this.#hasServed && mayRepeat(request))
   }
 
   resume(): void {
@@ -225,7 +230,7 @@ export class Connection {
   #becomeFree(): void {
     this.#state = 'free'
     this.#freeSince = performance.now()
-    this.#freeAtTurn = turnsSoFar()
+    this.#freeAtTurn = numberThisTurn()
     this.#parts.onFree(this)
   }
 
@@ -350,7 +355,8 @@ export class Connection {
   /**
    * Whether the system may have had bytes or a close of the server since the connection became free, and
    * the event loop has not reported them. A request that cannot be repeated also avoids what came since
-   * the last poll; bytes that come so late may as well come after the request.
+   * the last poll; bytes that come so late may as well come after the request. To ask the system costs as
+   * much as a third of the request, so other requests wait for the end of the turn instead.
    */
   #mayHoldUnread(request: WireRequest): boolean {
     return turnsSoFar() - this.#freeAtTurn < 2 || !mayRepeat(request)

@@ -3,8 +3,8 @@ const few = 4
 
 let waiting: (() => void)[] = []
 let inProgress = 0
-/** The turns that ended with jobs. */
 let turns = 0
+let isEndAwaited = false
 
 export function callBegan(): void {
   inProgress++
@@ -16,22 +16,41 @@ export function callEnded(): void {
 }
 
 /**
- * Runs `job` at the end of this turn of the event loop, or at once under low load. Writes are then
- * batched, and only the first one has to wake the other process: a send to a sleeping process costs
- * twice as much. A job that throws does not keep the others from running.
+ * Runs `job` at the end of this turn of the event loop, or at once under low load unless it `mustWait`.
+ * Writes are then batched, and only the first one has to wake the other process: a send to a sleeping
+ * process costs twice as much. A job that throws does not keep the others from running.
  */
-export function atEndOfTurn(job: () => void): void {
-  if (inProgress <= few) job()
-  else if (waiting.push(job) === 1) setImmediate(runAll)
+export function atEndOfTurn(job: () => void, mustWait = false): void {
+  if (!mustWait && inProgress <= few) job()
+  else {
+    waiting.push(job)
+    awaitEnd()
+  }
 }
 
-/** How many turns of the event loop have ended with jobs. Two more: it has polled all sockets since. */
+/**
+ * The number of this turn, for a socket that begins to wait now. At the end of the turn with the next
+ * number but one, the event loop has polled it since.
+ */
+export function numberThisTurn(): number {
+  awaitEnd()
+  return turns
+}
+
+/** The number of the turn that runs: only turns that `numberThisTurn` or a job asked for are counted. */
 export function turnsSoFar(): number {
   return turns
 }
 
-function runAll(): void {
+function awaitEnd(): void {
+  if (isEndAwaited) return
+  isEndAwaited = true
+  setImmediate(endTurn)
+}
+
+function endTurn(): void {
   turns++
+  isEndAwaited = false
   const due = waiting
   waiting = []
   let at = 0
@@ -40,7 +59,7 @@ function runAll(): void {
   } finally {
     if (at < due.length) {
       waiting = due.slice(at).concat(waiting)
-      setImmediate(runAll)
+      awaitEnd()
     }
   }
 }

@@ -21,7 +21,10 @@ interface Idle {
 
 /** `tickMs`: the interval of the ticks; `maxMs`: the idle timeout that the operator sets. */
 export function createIdleConnections(tickMs: number, maxMs?: number): IdleConnections {
-  /** Last in, first out, so that connections beyond the current load time out. */
+  /**
+   * Last in, first out, so that connections beyond the current load time out. Those that became free in
+   * this turn come last: the system would have to be asked whether their server sent more.
+   */
   const idle: Idle[] = []
   const limit = createIdleLimit(maxMs)
   let ticks = 0
@@ -37,11 +40,13 @@ export function createIdleConnections(tickMs: number, maxMs?: number): IdleConne
       else idle.push({ connection, until: ticks + Math.max(1, Math.floor(ms / tickMs)) })
     },
     take() {
-      for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
+      for (;;) {
+        const polled = idle.findLastIndex(({ connection }) => connection.isPolled())
+        const [kept] = idle.splice(polled, 1)
+        if (kept === undefined) return undefined
         if (isKept(kept)) return kept.connection
         kept.connection.destroy()
       }
-      return undefined
     },
     size: () => idle.length,
     gone(connection) {

@@ -53,10 +53,13 @@ describe('with much under way', () => {
   })
 })
 
-test('with little under way nothing waits', () => {
+test('with little under way only what must wait does', async () => {
   callBegan()
+  atEndOfTurn(job('later'), true)
   atEndOfTurn(job('at once'))
   callEnded()
 
   expect(done).toEqual(['at once'])
+  await turn()
+  expect(done).toEqual(['at once', 'later'])
 })

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { type RecordedCall, send, startPool } from '../support/wire-call.ts'
@@ -32,6 +32,7 @@ describe('connections', () => {
 
     await Promise.all(['/1', '/2'].map((path) => send(pool, { path }).over))
     for (const path of ['/3', '/4', '/5']) {
+      await nextTurn()
       expect((await send(pool, { path }).over).body()).toBe(path)
     }
 
@@ -39,6 +40,22 @@ describe('connections', () => {
     expect([server.received(0), server.received(1)].filter((text) => text.includes('/5'))).toEqual([
       expect.stringMatching(/\/3[\s\S]*\/4[\s\S]*\/5/),
     ])
+  })
+
+  test('are used again in the turn in which they became free only where no other is idle', async () => {
+    const server = await startWireServer(answerPath)
+    const pool = startPool(server.origin, { connections: 2 })
+
+    await Promise.all(['/1', '/2'].map((path) => send(pool, { path }).over))
+    await nextTurn()
+    await send(pool, { path: '/3' }).over
+    // The connection of /3 is free since a moment ago.
+    await Promise.all(['/4', '/5'].map((path) => send(pool, { path }).over))
+
+    const received = [server.received(0), server.received(1)]
+    expect(received.find((text) => text.includes('/3'))).not.toContain('/4')
+    expect(received.find((text) => text.includes('/3'))).toContain('/5')
+    expect(server.sockets).toHaveLength(2)
   })
 
   test('are never more than the limit, and requests wait in the order they came', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { clusterRights, gatewayRights, sentinelRights } from '../support/redis-users.ts'
 
 const sources = readdirSync('src/stores', { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
+  .filter((name) => /\.(?:ts|lua)$/.test(name))
   .map((name) => readFileSync(`src/stores/${name}`, 'utf8'))
   .join('\n')
 const docs = readFileSync('docs/stores.md', 'utf8')

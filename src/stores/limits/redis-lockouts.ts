@@ -1,81 +1,12 @@
 import type { LockoutRecords, StoredLockout } from '../../login/lockouts/lockout.ts'
+import { loadScript } from '../redis/lua-script.ts'
 import type { RedisClient } from '../redis/redis.ts'
 
 const maxRecords = 10_000
 
-/**
- * The sorted set has the key of every open lock-out with its end, the hash has its record. The
- * counters say whether it is still open.
- *
- * KEYS: the sorted set, the hash. ARGV: how many to keep; for each its key, kind, sealed text and rest
- * in ms.
- */
-const addScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function forget(keys)
-  for _, key in ipairs(keys) do
-    redis.call('ZREM', KEYS[1], key)
-    redis.call('HDEL', KEYS[2], key)
-  end
-end
-
-if redis.call('ZCARD', KEYS[1]) == 0 then redis.call('DEL', KEYS[2]) end
--- A few at a time: no login must wait while thousands are deleted.
-forget(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, 1000))
-local longest = 0
-for at = 2, #ARGV, 4 do
-  longest = math.max(longest, tonumber(ARGV[at + 3]))
-  redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[at + 3]), ARGV[at])
-  redis.call('HSET', KEYS[2], ARGV[at], string.format('%s %.0f %s', ARGV[at + 1], now, ARGV[at + 2]))
-end
-local surplus = redis.call('ZCARD', KEYS[1]) - ARGV[1]
-if surplus > 0 then forget(redis.call('ZRANGE', KEYS[1], 0, math.min(surplus, 1000) - 1)) end
-for index = 1, 2 do
-  local left = math.max(redis.call('PTTL', KEYS[index]), longest)
-  redis.call('PEXPIRE', KEYS[index], string.format('%.0f', left))
-end
-return 1
-`
-
-/** KEYS as above. ARGV: the prefix of counters. Returns key, end and record of each open lock-out. */
-const listScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local found = {}
-for _, key in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf')) do
-  local state = redis.call('GET', ARGV[1] .. key) or ''
-  local till = tonumber(string.match(state, ' (%d+)$'))
-  if till and now < till then
-    found[#found + 1] = key
-    found[#found + 1] = string.format('%.0f', till)
-    found[#found + 1] = redis.call('HGET', KEYS[2], key) or ''
-  end
-end
-return found
-`
-
-/**
- * Deletes counters and their records, if one of them is locked out: what ends nothing changes nothing.
- * KEYS: as above, then the counters. ARGV: the names of the counters without the prefix. Returns those
- * that were locked out.
- */
-const clearScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local ended = {}
-for index = 1, #ARGV do
-  local till = tonumber(string.match(redis.call('GET', KEYS[index + 2]) or '', ' (%d+)$'))
-  if till and now < till then ended[#ended + 1] = ARGV[index] end
-end
-if #ended == 0 then return ended end
-for index = 1, #ARGV do
-  redis.call('DEL', KEYS[index + 2])
-  redis.call('ZREM', KEYS[1], ARGV[index])
-  redis.call('HDEL', KEYS[2], ARGV[index])
-end
-return ended
-`
+const addScript = loadScript(new URL('./lua/add-lockouts.lua', import.meta.url))
+const listScript = loadScript(new URL('./lua/list-lockouts.lua', import.meta.url))
+const clearScript = loadScript(new URL('./lua/clear-lockouts.lua', import.meta.url))
 
 /** Records of the lock-outs that Redis counts. At most 10,000; the one that ends first is dropped. */
 export function createRedisLockouts(redis: RedisClient) {

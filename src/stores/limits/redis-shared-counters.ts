@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { loadScript } from '../redis/lua-script.ts'
 import type { RedisClient } from '../redis/redis.ts'
 
 /** One name in one window, and by how much its sum grows. */
@@ -9,17 +10,7 @@ interface SharedCount {
   readonly count: number
 }
 
-/** KEYS: sums. ARGV: for each how much to add, and its lifetime in ms. Returns the sums. */
-const addScript = `
-local sums = {}
-for index = 1, #KEYS do
-  sums[index] = redis.call('INCRBY', KEYS[index], ARGV[2 * index - 1])
-  if redis.call('PTTL', KEYS[index]) < 0 then
-    redis.call('PEXPIRE', KEYS[index], ARGV[2 * index])
-  end
-end
-return sums
-`
+const addScript = loadScript(new URL('./lua/add-shared-counts.lua', import.meta.url))
 
 /**
  * Adds up what replicas let through, by name and window. While Redis is unreachable it returns

@@ -1,5 +1,6 @@
 import { Fault } from '../../errors.ts'
 import type { LoginRecord } from '../../login/login-record.ts'
+import { loadScript } from '../redis/lua-script.ts'
 import type { RedisClient } from '../redis/redis.ts'
 import { recordField, type StreamEntry, toEntry } from './login-log-entry.ts'
 
@@ -32,41 +33,12 @@ const batchSize = 100
 const maxSetAside = 10_000
 const maxSetAsideChars = 16_384
 
-/** In one step, so that how many entries went is known. KEYS: stream. */
-const appendScript = `
-local most = tonumber(ARGV[1])
-if ARGV[2] == 'refuse' and redis.call('XLEN', KEYS[1]) + #ARGV - 2 > most then return -1 end
-for at = 3, #ARGV do redis.call('XADD', KEYS[1], '*', '${recordField}', ARGV[at]) end
-return redis.call('XTRIM', KEYS[1], 'MAXLEN', most)
-`
-
-/** In one step: an entry that is acknowledged and not deleted would stay forever. KEYS: stream. */
-const doneScript = `
-redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 2))
-redis.call('XDEL', KEYS[1], unpack(ARGV, 2))
-`
-
-/** KEYS: stream, those set aside. */
-const setAsideScript = `
-redis.call('XADD', KEYS[2], 'MAXLEN', ARGV[5], '*', 'entry', ARGV[2], 'reason', ARGV[3], 'fields', ARGV[4])
-redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
-redis.call('XDEL', KEYS[1], ARGV[2])
-`
-
-/**
- * Forgets consumers that have nothing and have not asked for so long; in one step, since forgetting
- * one that has something loses it. KEYS: stream. ARGV: group, time, the only one meant or nothing.
- */
-const forgetScript = `
-for _, fields in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
-  local consumer = {}
-  for at = 1, #fields, 2 do consumer[fields[at]] = fields[at + 1] end
-  local meant = ARGV[3] == '' or ARGV[3] == consumer.name
-  if meant and consumer.pending == 0 and consumer.idle >= tonumber(ARGV[2]) then
-    redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], consumer.name)
-  end
-end
-`
+const appendScript = loadScript(new URL('./lua/append-records.lua', import.meta.url), {
+  recordField,
+})
+const doneScript = loadScript(new URL('./lua/delete-written.lua', import.meta.url))
+const setAsideScript = loadScript(new URL('./lua/set-aside.lua', import.meta.url))
+const forgetScript = loadScript(new URL('./lua/forget-consumers.lua', import.meta.url))
 
 type RawEntries = readonly (readonly [string, readonly string[] | null])[]
 

@@ -1,3 +1,4 @@
+import { loadScript } from './lua-script.ts'
 import type { RedisClient } from './redis.ts'
 
 /*
@@ -5,14 +6,7 @@ import type { RedisClient } from './redis.ts'
  * could exhaust the memory of every gateway and command.
  */
 
-const textsScript = `
-local texts = {}
-for index, key in ipairs(KEYS) do
-  local text = redis.pcall('GETRANGE', key, 0, ARGV[1])
-  texts[index] = type(text) == 'string' and text ~= '' and text
-end
-return texts
-`
+const textsScript = loadScript(new URL('./lua/read-texts.lua', import.meta.url))
 
 /** The texts under these keys, each cut after one byte too many; `undefined` for a missing or empty one. */
 export async function readTexts(
@@ -35,13 +29,7 @@ export async function readText(
   return (await redis.run((commands) => commands.exists(key))) === 0 ? undefined : ''
 }
 
-const fieldsScript = `
-local texts = redis.call('HMGET', KEYS[1], unpack(ARGV, 2))
-for index, text in ipairs(texts) do
-  texts[index] = text and #text <= tonumber(ARGV[1]) and text
-end
-return texts
-`
+const fieldsScript = loadScript(new URL('./lua/read-fields.lua', import.meta.url))
 
 /** As many as Lua unpacks without harm, and few enough that other commands do not wait. */
 const fieldsAtATime = 500
@@ -63,21 +51,7 @@ export async function readFields(
   return found
 }
 
-const hashScript = `
--- A Redis user of version 0.1.0 may lack the right to HLEN.
-local count = redis.pcall('HLEN', KEYS[1])
-if type(count) == 'number' and count > tonumber(ARGV[1]) then return {} end
-local all = redis.call('HGETALL', KEYS[1])
-if #all > 2 * ARGV[1] then return {} end
-local kept = {}
-for index = 1, #all, 2 do
-  if #all[index] + #all[index + 1] <= tonumber(ARGV[2]) then
-    kept[#kept + 1] = all[index]
-    kept[#kept + 1] = all[index + 1]
-  end
-end
-return kept
-`
+const hashScript = loadScript(new URL('./lua/read-hash.lua', import.meta.url))
 
 /** A hash without the fields that are too long; empty when it has too many. */
 export async function readHash(
@@ -90,14 +64,7 @@ export async function readHash(
   return Object.fromEntries(pairs)
 }
 
-const listScript = `
-local kept = {}
-for _, text in ipairs(redis.call('LRANGE', KEYS[1], 0, ARGV[1] - 1)) do
-  if #text <= tonumber(ARGV[3]) then kept[#kept + 1] = text end
-  if #kept == tonumber(ARGV[2]) then break end
-end
-return kept
-`
+const listScript = loadScript(new URL('./lua/read-list.lua', import.meta.url))
 
 /** The first `most` entries of a list that are not too long, among as many as `within`. */
 export async function readList(
@@ -113,17 +80,7 @@ export async function readList(
   return (await redis.runScript(listScript, [key], values)) as string[]
 }
 
-const membersScript = `
-local kept = {}
-local found = redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[2], 'WITHSCORES')
-for at = 1, #found, 2 do
-  if #found[at] <= tonumber(ARGV[3]) then
-    kept[#kept + 1] = found[at]
-    kept[#kept + 1] = found[at + 1]
-  end
-end
-return kept
-`
+const membersScript = loadScript(new URL('./lua/read-members.lua', import.meta.url))
 
 /** The members of a sorted set between two places that are not too long, with their scores. */
 export async function readMembers(

@@ -1,4 +1,5 @@
 import { readHash, readMembers } from '../../redis/bounded-reads.ts'
+import { loadScript } from '../../redis/lua-script.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import {
   formatDocument,
@@ -8,9 +9,11 @@ import {
 } from '../document/policy-document.ts'
 import { readStoredText } from '../document/stored-text.ts'
 import { type Proposal, proposalBounds, readProposal, signatureField } from './proposal.ts'
-import { proposeScript, signScript } from './proposal-scripts.ts'
 
 export type { Proposal, ProposalAbout, ProposalEvidence } from './proposal.ts'
+
+const proposeScript = loadScript(new URL('./lua/propose.lua', import.meta.url))
+const signScript = loadScript(new URL('./lua/sign.lua', import.meta.url))
 
 /** Long enough for holidays; what has been open for longer compares with a policy of the past. */
 const OPEN_MS = 30 * 24 * 60 * 60 * 1000

@@ -1,8 +1,10 @@
 import type { ReplicaFacts } from '../../../fleet/replica-facts.ts'
 import type { Signed } from '../../../signing/statement.ts'
 import { readFields, readMembers, readTexts } from '../../redis/bounded-reads.ts'
+import { loadScript } from '../../redis/lua-script.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import { policyKeys } from '../document/policy-keys.ts'
+import { sequenceFunction } from '../document/publish-script.ts'
 import { isGone, mayBeGone, type OwnProcess, processIn } from './replica-identity.ts'
 import {
   boundedError,
@@ -11,7 +13,6 @@ import {
   readReport,
   type SignedReport,
 } from './replica-report.ts'
-import { reportScript } from './replica-script.ts'
 
 export { REPORT_EVERY_MS, type ReplicaReport, type SignedReport } from './replica-report.ts'
 
@@ -28,6 +29,10 @@ interface OwnReport {
   readonly process?: OwnProcess
   readonly facts?: ReplicaFacts | undefined
 }
+
+const reportScript = loadScript(new URL('./lua/report-replica.lua', import.meta.url), {
+  sequenceFunction,
+})
 
 /** A day: longer than an outage goes unnoticed, and short enough for a list that people read. */
 const defaultMemoryMs = 24 * 60 * 60 * 1000

@@ -1,20 +1,15 @@
-import { sequenceFunction } from '../document/publish-script.ts'
-
-/**
- * Takes one report. By the clock of Redis: those of the replicas may differ.
- *
- * A replica stays known until it shuts down or its last report is older than `policy.replicaMemory`: one that lost
- * Redis still decides by the policy it has, and must not vanish from the list. At most `most` are
- * kept, and those that have been silent for longest go first.
- *
- * KEYS: known, reports, highest; then replica and index of version 0.1.0, whose replicas and
- * commands know nothing else; then what exists while a console watches decisions, which the result
- * says.
- * ARGV: id, report, sequence, for how many ms a replica is known, the most of them, for how many ms
- * version 0.1.0 lists one.
- */
-export const reportScript = `
-${sequenceFunction}
+-- Takes one report. By the clock of Redis: those of the replicas may differ.
+--
+-- A replica stays known until it shuts down or its last report is older than `policy.replicaMemory`:
+-- one that lost Redis still decides by the policy it has, and must not vanish from the list. At most `most` are
+-- kept, and those that have been silent for longest go first.
+--
+-- KEYS: known, reports, highest; then replica and index of version 0.1.0, whose replicas and
+-- commands know nothing else; then what exists while a console watches decisions, which the result
+-- says.
+-- ARGV: id, report, sequence, for how many ms a replica is known, the most of them, for how many ms
+-- version 0.1.0 lists one.
+{{sequenceFunction}}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
@@ -40,4 +35,3 @@ if tonumber(ARGV[3]) > sequenceIn(redis.pcall('GET', KEYS[3])) then
   redis.call('SET', KEYS[3], ARGV[3])
 end
 return redis.call('EXISTS', KEYS[6])
-`

@@ -4,7 +4,18 @@ import { describe, expect, test } from 'vitest'
 
 /** The folders of `src`: each may import those before it. Loose files are for all. */
 const order: readonly string[] = [
-  ...['log', 'metrics', 'tracing', 'fleet', 'h2', 'wire', 'signing', 'token', 'login'],
+  ...[
+    'background',
+    'log',
+    'metrics',
+    'tracing',
+    'fleet',
+    'h2',
+    'wire',
+    'signing',
+    'token',
+    'login',
+  ],
   ...['messages', 'policy', 'admission', 'answers', 'replay', 'openapi', 'config'],
   ...['gateway', 'http', 'page', 'stores', 'workers'],
   ...['operations', 'cli', 'console', 'serve', 'main.ts'],

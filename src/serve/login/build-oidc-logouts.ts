@@ -1,3 +1,4 @@
+import { failureText } from '../../background/failure-text.ts'
 import type { EndSessions } from '../../http/oidc/back-channel.ts'
 import type { Log } from '../../log/log.ts'
 import type { OnIssued } from '../../login/login.ts'
@@ -9,7 +10,6 @@ import {
 import { recordChange } from '../../stores/audit/audit.ts'
 import { gatewayActor } from '../../stores/audit/gateway-actor.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { failureText } from '../../stores/feed/failure-text.ts'
 import type { UsedOnce } from '../../stores/identities/used-once.ts'
 import type { OpenKeys } from '../../stores/keys/key-feed.ts'
 import type { OpenProvider } from '../../stores/oidc/provider.ts'

@@ -1,3 +1,4 @@
+import { createPolling } from '../../background/polling.ts'
 import type { Closing } from '../../closing.ts'
 import {
   type ClockFacts,
@@ -8,7 +9,6 @@ import {
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { databaseClock } from '../../stores/database/database-clock.ts'
-import { createPolling } from '../../stores/feed/polling.ts'
 import type { RedisClient } from '../../stores/redis/redis.ts'
 import { clock, type ServeOptions } from '../options.ts'
 

@@ -1,6 +1,6 @@
+import { withTimeout } from '../../background/with-timeout.ts'
 import { Fault, type Invalid } from '../../errors.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { withTimeout } from '../with-timeout.ts'
 
 type Bounded = <Result>(work: () => Promise<Result>) => Promise<Result>
 

@@ -1,9 +1,9 @@
+import { BoundedQueue } from '../../background/bounded-queue.ts'
+import { failureText } from '../../background/failure-text.ts'
+import { createOutbox } from '../../background/outbox.ts'
 import type { Database } from '../database/database.ts'
 import { refusedContent } from '../database/database-fault.ts'
-import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
-import { createPolling } from '../feed/polling.ts'
-import { withTimeout } from '../with-timeout.ts'
 import { type AuditEntry, recordChange } from './audit.ts'
 import { recordIfNew } from './record-if-new.ts'
 
@@ -29,17 +29,15 @@ interface Waiting {
   readonly since: number
 }
 
-const retryMs = 60_000
-const closeMs = 2000
+const everyMs = 60_000
 
 /**
  * While the database is unreachable, entries wait here, up to a limit, and are retried: a gateway goes
  * on serving without it. A full queue drops the newest entry: the oldest tells where a change began.
  */
 export function createAuditQueue({ database, log, maxWaiting = 1000 }: QueueParts): AuditQueue {
-  const waiting: Waiting[] = []
+  const queue = new BoundedQueue<Waiting>({ most: maxWaiting, drops: 'newest' })
   let dropped = 0
-  let complaint: string | undefined
 
   function drop({ action, subject }: AuditEntry, reason: string): void {
     dropped++
@@ -48,41 +46,34 @@ export function createAuditQueue({ database, log, maxWaiting = 1000 }: QueuePart
 
   async function write({ entry, ifNew, since }: Waiting): Promise<void> {
     const dated = { ...entry, agoMs: performance.now() - since }
-    await (ifNew ? recordIfNew(database, dated) : recordChange(database, dated))
-  }
-
-  async function attempt(): Promise<'unanswered' | undefined> {
-    for (let [first] = waiting; first !== undefined; [first] = waiting) {
-      try {
-        await write(first)
-      } catch (error) {
-        const reason = failureText(error)
-        if (refusedContent(error) === undefined) {
-          if (complaint !== reason) log.warn({ reason }, 'audit entries wait for the database')
-          complaint = reason
-          return 'unanswered'
-        }
-        drop(first.entry, reason)
-      }
-      waiting.shift()
+    try {
+      await (ifNew ? recordIfNew(database, dated) : recordChange(database, dated))
+    } catch (error) {
+      if (refusedContent(error) === undefined) throw error
+      drop(entry, failureText(error))
     }
-    if (complaint !== undefined) log.info({}, 'audit entries recorded again')
-    complaint = undefined
-    return undefined
   }
 
-  const polling = createPolling(attempt, retryMs)
+  const outbox = createOutbox({
+    async deliver({ signal }) {
+      await queue.drain(async ([first]) => first && write(first), signal)
+      return undefined
+    },
+    everyMs,
+    log,
+    failed: 'audit entries wait for the database',
+    recovered: 'audit entries recorded again',
+  })
   return {
     add(entry, { ifNew = false } = {}) {
-      if (waiting.length >= maxWaiting) return drop(entry, `${maxWaiting} entries wait already`)
-      waiting.push({ entry, ifNew, since: performance.now() })
-      void polling.now()
+      if (queue.add({ entry, ifNew, since: performance.now() })) outbox.wake()
+      else drop(entry, `${maxWaiting} entries wait already`)
     },
-    state: () => ({ waiting: waiting.length, dropped }),
+    state: () => ({ waiting: queue.waiting.size, dropped }),
     async close() {
-      const last = polling.close().then(attempt)
-      await withTimeout(closeMs, last).catch(() => {})
-      for (const { entry } of waiting) drop(entry, complaint ?? 'the gateway ends')
+      await outbox.close()
+      for (const { entry } of queue.waiting.values())
+        drop(entry, outbox.outage() ?? 'the gateway ends')
     },
   }
 }

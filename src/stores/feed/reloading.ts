@@ -1,4 +1,4 @@
-import { createPolling } from './polling.ts'
+import { createPolling } from '../../background/polling.ts'
 import { createReloadStatus } from './reload-status.ts'
 import type { Reading, WatchedDirectory } from './watched-directory.ts'
 

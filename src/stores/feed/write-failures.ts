@@ -1,4 +1,4 @@
-import { failureText } from './failure-text.ts'
+import { failureText } from '../../background/failure-text.ts'
 
 /** What operators see of a file that keeps a copy of something live. */
 export interface SnapshotState {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Client } from 'ldapts'
-import { withTimeout } from '../with-timeout.ts'
+import { withTimeout } from '../../background/with-timeout.ts'
 import type { Deadline } from './deadline.ts'
 import {
   accountStateOf,

@@ -1,7 +1,7 @@
+import { failureText } from '../../background/failure-text.ts'
+import { createPolling } from '../../background/polling.ts'
 import type { InsertRecords } from '../../login/login-record.ts'
-import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
-import { createPolling } from '../feed/polling.ts'
 import type { StreamEntry } from './login-log-entry.ts'
 import type { LoginLogStream } from './login-log-stream.ts'
 

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { failureText } from '../../background/failure-text.ts'
 import { createBounded } from '../accounts/bounded.ts'
 import type { Database } from '../database/database.ts'
 import { allRows, nowMs, orKeep } from '../database/dialect.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
-import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 
 /** A token of ours, and the session at a provider that it came from. Times are milliseconds. */

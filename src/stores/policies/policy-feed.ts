@@ -1,12 +1,12 @@
+import { failureText } from '../../background/failure-text.ts'
+import { createPolling } from '../../background/polling.ts'
 import { Fault } from '../../errors.ts'
 import type { DomainSource } from '../../policy/domain.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import type { LivePolicies } from '../../policy/live.ts'
 import type { Signed } from '../../signing/statement.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
-import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
-import { createPolling } from '../feed/polling.ts'
 import { createReloadStatus } from '../feed/reload-status.ts'
 import type {
   Known,

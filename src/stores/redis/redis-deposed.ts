@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { withTimeout } from '../with-timeout.ts'
+import { withTimeout } from '../../background/with-timeout.ts'
 import { isSameHost, type SentinelAnswer, type Sentinels } from './redis-sentinels.ts'
 
 /** How often one sentinel is asked, at most. */

@@ -1,4 +1,4 @@
-import { withTimeout } from '../with-timeout.ts'
+import { withTimeout } from '../../background/with-timeout.ts'
 import type { RedisConnection } from './redis-connection.ts'
 import { isSameHost, type SentinelConsensus } from './redis-sentinels.ts'
 

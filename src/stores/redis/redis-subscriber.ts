@@ -1,4 +1,4 @@
-import { withTimeout } from '../with-timeout.ts'
+import { withTimeout } from '../../background/with-timeout.ts'
 import { createListener, type RedisSettings } from './redis-connection.ts'
 
 /** Listens on one channel, on a connection of its own. What it hears is a hint, never a fact. */

@@ -1,7 +1,6 @@
-import { failureText } from '../feed/failure-text.ts'
+import { BoundedQueue } from '../../background/bounded-queue.ts'
+import { createOutbox } from '../../background/outbox.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
-import { createPolling } from '../feed/polling.ts'
-import { withTimeout } from '../with-timeout.ts'
 import { createSeenSessions, type SeenToken, toMinute } from './seen-sessions.ts'
 import {
   longest,
@@ -44,9 +43,14 @@ type Where = 'sessions' | 'services'
 
 /** Between half of it and all of it passes between two writes of what was seen. */
 const SEEN_MS = 60_000
-const CLOSE_MS = 2000
 /** Sessions that wait for a store; a few megabytes. */
 const MOST_WAITING = 10_000
+const limits = {
+  most: MOST_WAITING,
+  drops: 'newest',
+  batchSize: SESSIONS_AT_ONCE,
+  keyOf: ({ id }: SessionName) => id,
+} as const
 
 /**
  * A login writes its session at once, together with those that came during the previous write. What
@@ -55,22 +59,18 @@ const MOST_WAITING = 10_000
  */
 export function createSessionRecorder(parts: RecorderParts): SessionRecorder {
   const { store, markServices = async () => {}, now, log } = parts
-  const added = new Map<string, Session>()
-  const removed = new Map<string, SessionName>()
+  const added = new BoundedQueue<Session>(limits)
+  const removed = new BoundedQueue<SessionName>(limits)
   const noted = createSeenSessions(now)
   let nextSeenAt = afterInterval()
-  let failures = 0
-  let dropped = 0
-  let asked: Where = 'sessions'
-  let complaint: { readonly where: Where; readonly reason: string } | undefined
+  let failing: Where | undefined
 
-  /** Only an answer of the store that failed says that it is back: often there is nothing to write. */
   async function write<Part>(where: Where, to: (part: Part) => Promise<void>, part: Part) {
-    asked = where
-    await to(part)
-    if (complaint?.where !== where) return
-    log.info({}, 'sessions recorded again')
-    complaint = undefined
+    await to(part).catch((error: unknown) => {
+      failing = where
+      throw error
+    })
+    if (failing === where) failing = undefined
   }
 
   /** What fails is not repeated: a token that is in use is noted again within a minute. */
@@ -81,62 +81,39 @@ export function createSessionRecorder(parts: RecorderParts): SessionRecorder {
     for (const part of partsOf(seen.service)) await write('services', markServices, part)
   }
 
-  async function attempt(isLast = false): Promise<'unanswered' | undefined> {
-    try {
-      await drain(added, (part) => write('sessions', store.add, part))
-      await drain(removed, (part) => write('sessions', store.remove, part))
+  const outbox = createOutbox({
+    async deliver({ isLast, signal }) {
+      await added.drain((part) => write('sessions', store.add, part), signal)
+      await removed.drain((part) => write('sessions', store.remove, part), signal)
       if (isLast || performance.now() >= nextSeenAt) await writeSeen()
-      return undefined
-    } catch (error) {
-      failures++
-      const reason = failureText(error)
-      if (complaint?.reason !== reason) log.warn({ reason }, 'sessions not recorded')
-      complaint = { where: asked, reason }
-      return 'unanswered'
-    }
-  }
-
-  function queue<Named extends SessionName>(waiting: Map<string, Named>, session: Named): void {
-    if (waiting.size < MOST_WAITING) waiting.set(session.id, session)
-    else dropped++
-    void polling.now()
-  }
-
-  const polling = createPolling(attempt, SEEN_MS)
-  void polling.now()
+      // Only an answer of the store that failed says that it is back: often there is nothing to write.
+      return failing === undefined ? undefined : 'idle'
+    },
+    everyMs: SEEN_MS,
+    log,
+    failed: 'sessions not recorded',
+    recovered: 'sessions recorded again',
+  })
+  outbox.wake()
   return {
     opened(session) {
       const agent = session.agent.slice(0, longest.agent)
-      queue(added, { ...session, agent, seenAt: toMinute(session.issuedAt) })
+      added.add({ ...session, agent, seenAt: toMinute(session.issuedAt) })
+      outbox.wake()
     },
     seen: noted.note,
     ended({ id, userId }) {
-      added.delete(id)
-      queue(removed, { id, userId })
+      added.waiting.delete(id)
+      removed.add({ id, userId })
+      outbox.wake()
     },
-    state: () => ({ failures, dropped }),
-    async close() {
-      await withTimeout(
-        CLOSE_MS,
-        polling.close().then(() => attempt(true)),
-      ).catch(() => {})
-    },
+    state: () => ({ failures: outbox.failures(), dropped: added.dropped + removed.dropped }),
+    close: () => outbox.close(),
   }
 }
 
 function afterInterval(): number {
   return performance.now() + SEEN_MS * (0.5 + Math.random() / 2)
-}
-
-/** Writes what waits, part by part. What was queued again meanwhile stays. */
-async function drain<Named>(
-  waiting: Map<string, Named>,
-  write: (part: readonly Named[]) => Promise<void>,
-): Promise<void> {
-  for (const part of partsOf([...waiting])) {
-    await write(part.map(([, one]) => one))
-    for (const [id, one] of part) if (waiting.get(id) === one) waiting.delete(id)
-  }
 }
 
 function* partsOf<Each>(all: readonly Each[]): Generator<readonly Each[]> {

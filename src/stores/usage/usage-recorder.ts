@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as pause } from 'node:timers/promises'
+import { BoundedQueue } from '../../background/bounded-queue.ts'
+import { createOutbox } from '../../background/outbox.ts'
 import type { Decision } from '../../policy/engine/decision.ts'
 import { type CountedKind, dayOf, type RefusedCall } from '../../policy/usage/usage.ts'
 import { usageKey } from '../../policy/usage/usage-key.ts'
-import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
-import { createPolling } from '../feed/polling.ts'
-import { withTimeout } from '../with-timeout.ts'
 import { nameOf, observedName, otherName, type UsageBatch, type UsageEntry } from './usage-entry.ts'
 import type { UsageStore } from './usage-store.ts'
 
@@ -47,7 +46,6 @@ interface UsageRecorder {
 
 /** Between half of it and all of it passes between two writes. */
 const everyMs = 60_000
-const closeMs = 2000
 /** Entries of one statement: a millisecond or two of Redis, which others wait for. */
 const entriesPerBatch = 200
 /** Keys computed at once: well under a millisecond. */
@@ -61,10 +59,9 @@ const keysPerSlice = 256
 export function createUsageRecorder(parts: RecorderParts): UsageRecorder {
   const { store, log, now } = parts
   const keys = new WeakMap<Decision, string>()
-  let waiting: UsageBatch[] = []
-  let failures = 0
+  // Bounded by what is counted between two deliveries: nothing is taken while batches wait.
+  const queue = new BoundedQueue<UsageBatch>({ most: Infinity, drops: 'newest' })
   let uncounted = 0
-  let complaint: string | undefined
 
   async function takeBatches(isLast: boolean): Promise<UsageBatch[]> {
     const taken = parts.take()
@@ -88,44 +85,29 @@ export function createUsageRecorder(parts: RecorderParts): UsageRecorder {
     return batches
   }
 
-  async function send(): Promise<void> {
-    for (let [first] = waiting; first !== undefined; [first] = waiting) {
-      await store.add(first)
-      waiting.shift()
-    }
-  }
-
-  async function attempt(isLast = false): Promise<void> {
-    try {
-      await send()
-      waiting = await takeBatches(isLast)
-      await send()
-      if (complaint !== undefined) log.info({}, 'policy usage stored again')
-      complaint = undefined
-    } catch (error) {
-      failures++
-      const reason = failureText(error)
-      if (complaint !== reason) log.warn({ reason }, 'policy usage not stored')
-      complaint = reason
-    }
-  }
-
+  const write = () => queue.drain(async ([first]) => first && store.add(first))
   let hasBegun = false
-  const polling = createPolling(async () => {
-    // The first call only starts the clock: nothing is counted yet.
-    if (hasBegun) await attempt()
-    hasBegun = true
-  }, everyMs)
-  void polling.now()
-  return {
-    flush: () => void polling.now(),
-    state: () => ({ failures, uncounted }),
-    async close() {
-      await withTimeout(
-        closeMs,
-        polling.close().then(() => attempt(true)),
-      ).catch(() => {})
+  const outbox = createOutbox({
+    async deliver({ isLast }) {
+      // The first call only starts the clock: nothing is counted yet.
+      const isFirst = !hasBegun
+      hasBegun = true
+      if (isFirst && !isLast) return 'idle'
+      await write()
+      for (const batch of await takeBatches(isLast)) queue.add(batch)
+      await write()
+      return undefined
     },
+    everyMs,
+    log,
+    failed: 'policy usage not stored',
+    recovered: 'policy usage stored again',
+  })
+  outbox.wake()
+  return {
+    flush: outbox.wake,
+    state: () => ({ failures: outbox.failures(), uncounted }),
+    close: () => outbox.close(),
   }
 }
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { createPolling } from '../../../background/polling.ts'
 import { Fault } from '../../../errors.ts'
 import type { Imported } from '../../../policy/import/import-rows.ts'
 import { importWhole } from '../../../policy/import/merged-table.ts'
 import type { Model } from '../../../policy/model/model.ts'
 import type { FeedLog } from '../../feed/feed-log.ts'
-import { createPolling } from '../../feed/polling.ts'
 import { createReloadStatus } from '../../feed/reload-status.ts'
 import type { WatchedTable } from './table-fingerprint.ts'
 

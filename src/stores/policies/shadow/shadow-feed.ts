@@ -1,8 +1,8 @@
+import { failureText } from '../../../background/failure-text.ts'
+import { createPolling } from '../../../background/polling.ts'
 import type { CompiledPolicies } from '../../../policy/engine/decision.ts'
 import type { Evidence, ShadowCounts } from '../../../policy/shadow/evidence.ts'
-import { failureText } from '../../feed/failure-text.ts'
 import type { FeedLog } from '../../feed/feed-log.ts'
-import { createPolling } from '../../feed/polling.ts'
 import { parseShadowHead, type ShadowHead } from './shadow-head.ts'
 import type { ShadowReports } from './shadow-reports.ts'
 

@@ -7,6 +7,7 @@ interface Polling {
 
 /** The first pause after an unanswered attempt; it doubles with each further one. */
 const soonMs = 100
+const longestPauseMs = 10_000
 
 /**
  * Makes one attempt at a time: at every call of `now`, and at most `everyMs` after the last one, up to
@@ -29,7 +30,7 @@ export function createPolling(attempt: () => Promise<unknown>, everyMs: number):
     if (!closed) timer = setTimeout(now, delayMs() * (0.5 + Math.random() / 2))
   }
   function delayMs(): number {
-    return unanswered === 0 ? everyMs : Math.min(everyMs, soonMs * 2 ** unanswered)
+    return unanswered === 0 ? everyMs : Math.min(everyMs, longestPauseMs, soonMs * 2 ** unanswered)
   }
 
   function now(): Promise<void> {

@@ -1,9 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
-/** `npm run test:long`: outages, failovers, floods, the chart. One file at a time, because each needs both cores. */
+/** `npm run test:long`: outages, failovers, floods, browsers, every database, what pages say, the chart. */
 export default defineConfig({
   test: {
-    include: ['test/chaos/**/*.test.ts', 'test/helm/**/*.test.ts', 'test/long/**/*.test.ts'],
     globalSetup: [
       'test/support/services/setup.ts',
       'test/support/database-template.ts',
@@ -13,11 +12,32 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
-    fileParallelism: false,
     // As in vitest.config.ts: threads that run TypeScript make WebAssembly code too.
     execArgv: ['--no-wasm-code-gc'],
     // These race real processes on shared cores. CI reports a test that needed a second try, and fails
     // one that fails twice.
     retry: process.env['CI'] === undefined ? 0 : 1,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: ['test/helm/**/*.test.ts', 'test/long/**/*.test.ts'],
+          // Most of each file waits for browsers, databases and processes.
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'chaos',
+          include: ['test/chaos/**/*.test.ts'],
+          // One file at a time: each needs both cores.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 })

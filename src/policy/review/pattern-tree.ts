@@ -72,8 +72,36 @@ function child<Value>(node: PatternNode<Value>, segment: string | undefined): Pa
  */
 export function visitCovering<Value>(
   root: PatternNode<Value>,
-  { segments, tail, prefix }: PatternShape,
+  shape: PatternShape,
   visit: (value: Value) => void,
+): void {
+  walkAlong(root, shape, {
+    visit,
+    atTail(node) {
+      if (shape.tail === 'prefix') visitPrefixes(node, shape.prefix, visit)
+    },
+    // A literal covers only one of the paths that a parameter matches.
+    atParameter() {},
+  })
+}
+
+/** What is found where a shape leaves open what a path has there. */
+interface OpenPlaces<Value> {
+  readonly visit: (value: Value) => void
+  /** Whatever follows the last whole segment. */
+  readonly atTail: (node: PatternNode<Value>) => void
+  /** One segment that is not empty; `walkOn` goes on behind it. */
+  readonly atParameter: (
+    node: PatternNode<Value>,
+    walkOn: (next: PatternNode<Value>) => void,
+  ) => void
+}
+
+/** Follows a shape through the tree, along the segments and parameters that match its own. */
+function walkAlong<Value>(
+  root: PatternNode<Value>,
+  { segments, tail }: PatternShape,
+  { visit, atTail, atParameter }: OpenPlaces<Value>,
 ): void {
   const take = (value: Value | undefined) => {
     if (value !== undefined) visit(value)
@@ -87,11 +115,12 @@ export function visitCovering<Value>(
     // Behind this node the shape has a slash.
     take(node.below)
     if (at === segments.length) {
-      if (tail === 'prefix') visitPrefixes(node, prefix, visit)
+      atTail(node)
       return
     }
     const segment = segments[at]
-    if (segment !== undefined) {
+    if (segment === undefined) atParameter(node, (next) => walk(next, at + 1))
+    else {
       visitPrefixes(node, segment, visit)
       const next = node.literals.get(segment)
       if (next !== undefined) walk(next, at + 1)
@@ -119,43 +148,24 @@ export function visitPrefixes<Value>(
 /** Gives `visit` the value of every pattern that matches at least one path which `shape` matches. */
 export function visitOverlapping<Value>(
   root: PatternNode<Value>,
-  { segments, tail, prefix }: PatternShape,
+  shape: PatternShape,
   visit: (value: Value) => void,
 ): void {
-  const take = (value: Value | undefined) => {
-    if (value !== undefined) visit(value)
-  }
-
-  function walk(node: PatternNode<Value>, at: number): void {
-    if (at === segments.length && tail === 'end') {
-      take(node.end)
-      return
-    }
-    // Behind this node the shape has a slash.
-    take(node.below)
-    const segment = segments[at]
-    const isFree = at === segments.length
-    if (segment !== undefined) {
-      visitPrefixes(node, segment, visit)
-      const next = node.literals.get(segment)
-      if (next !== undefined) walk(next, at + 1)
-    } else {
-      const begins = isFree ? prefix : ''
-      for (const [text, value] of node.prefixes) {
-        if (text.startsWith(begins) || begins.startsWith(text)) visit(value)
+  walkAlong(root, shape, {
+    visit,
+    atTail({ prefixes, literals, param }) {
+      const { prefix } = shape
+      for (const [text, value] of prefixes) {
+        if (text.startsWith(prefix) || prefix.startsWith(text)) visit(value)
       }
-      for (const [text, next] of node.literals) {
-        if (!text.startsWith(begins) || (!isFree && text === '')) continue
-        if (isFree) visitAll(next, visit)
-        else walk(next, at + 1)
-      }
-    }
-    if (node.param === undefined || segment === '') return
-    if (isFree) visitAll(node.param, visit)
-    else walk(node.param, at + 1)
-  }
-
-  walk(root, 0)
+      for (const [text, next] of literals) if (text.startsWith(prefix)) visitAll(next, visit)
+      if (param !== undefined) visitAll(param, visit)
+    },
+    atParameter({ prefixes, literals }, walkOn) {
+      for (const value of prefixes.values()) visit(value)
+      for (const [text, next] of literals) if (text !== '') walkOn(next)
+    },
+  })
 }
 
 function visitAll<Value>(node: PatternNode<Value>, visit: (value: Value) => void): void {

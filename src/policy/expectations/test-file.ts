@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type Node } from 'yaml'
+import { isMap, isScalar, isSeq } from 'yaml'
 import type { Problem } from '../../errors.ts'
 import { canonicalPath, everyAllowance } from '../rule/canonical-path.ts'
 import { methodProblem, quote } from '../rule/rule.ts'
@@ -27,22 +27,12 @@ export function parseTestFile(
   reportByteOrderMarks(file, report)
   const parsed = parseTexts(file, report)
   if (parsed === undefined) return []
-  const { document, lineCounter } = parsed
-  const placeOf = (node: unknown) => {
-    const { line, col } = lineCounter.linePos((node as Partial<Node> | null)?.range?.[0] ?? 0)
-    return { file: file.name, line: Math.max(line, 1), column: Math.max(col, 1) }
-  }
-  const complain = (node: unknown, message: string) => report({ ...placeOf(node), message })
-
-  for (const { pos, message } of [...document.errors, ...document.warnings]) {
-    complain({ range: pos }, message)
-  }
-  if (document.errors.length > 0) return []
-  if (!isSeq(document.contents) || document.contents.items.length === 0) {
+  const { contents, placeOf, complain } = parsed
+  if (!isSeq(contents) || contents.items.length === 0) {
     complain(undefined, `no tests: write a YAML list, ${form}`)
     return []
   }
-  return document.contents.items.flatMap((item) => {
+  return contents.items.flatMap((item) => {
     const entry = readEntry(item, complain)
     const problems = entry === undefined ? [] : entryProblems(entry)
     for (const [key, message] of problems) complain(placeNode(item, key), message)

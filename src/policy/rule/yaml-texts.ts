@@ -1,30 +1,48 @@
-import { type Document, LineCounter, parseDocument } from 'yaml'
+import { LineCounter, type Node, type ParsedNode, parseDocument } from 'yaml'
 import type { Problem } from '../../errors.ts'
 
-/** A YAML document of plain texts, and where its lines begin. */
+/** A YAML document of plain texts, and the places of its nodes. */
 interface TextDocument {
-  readonly document: Document.Parsed
-  readonly lineCounter: LineCounter
+  /** `null` for an empty document. */
+  readonly contents: ParsedNode | null
+  readonly placeOf: (node: unknown) => TextPlace
+  /** Reports a problem at the place of a node, or at the beginning. */
+  readonly complain: (node: unknown, message: string) => void
+}
+
+interface TextPlace {
+  readonly file: string
+  readonly line: number
+  readonly column: number
 }
 
 /**
  * Parses YAML by the failsafe schema, which knows only text: no `no` that is a boolean, no tag that
- * builds something. Reports a document that has more levels than the parser can read.
+ * builds something. Reports what is no YAML, and a document that has more levels than the parser can
+ * read; `undefined` then.
  */
 export function parseTexts(
   file: { readonly name: string; readonly text: string },
   report: (problem: Problem) => void,
 ): TextDocument | undefined {
   const lineCounter = new LineCounter()
-  const document = parseDocument(file.text, {
+  const { contents, errors, warnings } = parseDocument(file.text, {
     lineCounter,
     schema: 'failsafe',
     prettyErrors: false,
   })
-  const exhausted = document.errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
-  if (exhausted === undefined) return { document, lineCounter }
-  const { line } = lineCounter.linePos(exhausted.pos[0])
-  const message = 'lists or mappings are nested too deeply: remove the inner ones'
-  report({ file: file.name, line: Math.max(line, 1), message })
-  return undefined
+  const placeOf = (node: unknown) => {
+    const { line, col } = lineCounter.linePos((node as Partial<Node> | null)?.range?.[0] ?? 0)
+    return { file: file.name, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const exhausted = errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
+  if (exhausted !== undefined) {
+    const { line } = placeOf({ range: exhausted.pos })
+    const message = 'lists or mappings are nested too deeply: remove the inner ones'
+    report({ file: file.name, line, message })
+    return undefined
+  }
+  const complain = (node: unknown, message: string) => report({ ...placeOf(node), message })
+  for (const { pos, message } of [...errors, ...warnings]) complain({ range: pos }, message)
+  return errors.length > 0 ? undefined : { contents, placeOf, complain }
 }

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type Node } from 'yaml'
+import { isMap, isScalar, isSeq } from 'yaml'
 import type { Problem } from '../../errors.ts'
 import { patternProblem } from '../rule/pattern.ts'
 import { ANY_METHOD, type Exclusion, methodProblem } from '../rule/rule.ts'
@@ -16,37 +16,28 @@ export function parseExclusions(
 ): readonly Exclusion[] {
   const parsed = parseTexts(file, report)
   if (parsed === undefined) return []
-  const { document, lineCounter } = parsed
-  const placeOf = (offset: number) => {
-    const { line, col } = lineCounter.linePos(offset)
-    return { line: Math.max(line, 1), column: Math.max(col, 1) }
-  }
-  const complain = (offset: number, message: string) => {
-    report({ file: file.name, ...placeOf(offset), message })
-  }
-
-  for (const { pos, message } of [...document.errors, ...document.warnings])
-    complain(pos[0], message)
-  if (document.errors.length > 0) return []
-  if (document.contents === null) {
+  const { contents, placeOf, complain } = parsed
+  if (contents === null) {
     exclusionExpiry(file, [], report)
     return []
   }
-  if (!isSeq(document.contents)) {
-    complain(0, 'invalid exclusion list: write a YAML list of entries with method, path and reason')
+  if (!isSeq(contents)) {
+    complain(
+      undefined,
+      'invalid exclusion list: write a YAML list of entries with method, path and reason',
+    )
     return []
   }
 
-  const { items } = document.contents
-  const lineOf = (item: unknown) => placeOf(offsetOf(item)).line
+  const { items } = contents
+  const lineOf = (item: unknown) => placeOf(item).line
   const expiry = exclusionExpiry(file, items.map(lineOf), report)
   const exclusions: Exclusion[] = []
   for (const item of items) {
-    const offset = offsetOf(item)
     const entry = readEntry(item, complain)
     if (entry === undefined) continue
     const problems = entryProblems(entry)
-    for (const problem of problems) complain(offset, problem)
+    for (const problem of problems) complain(item, problem)
     if (problems.length > 0) continue
     const origin = Object.freeze({ file: file.name, line: lineOf(item) })
     const until = expiry.get(origin.line)
@@ -59,10 +50,10 @@ type Entry = Omit<Exclusion, 'origin'>
 
 function readEntry(
   item: unknown,
-  complain: (offset: number, message: string) => void,
+  complain: (node: unknown, message: string) => void,
 ): Entry | undefined {
   if (!isMap(item)) {
-    complain(offsetOf(item), 'invalid entry: write a mapping with method, path and reason')
+    complain(item, 'invalid entry: write a mapping with method, path and reason')
     return undefined
   }
   const entry = { method: '', path: '', reason: '' }
@@ -70,10 +61,10 @@ function readEntry(
   for (const { key, value } of item.items) {
     const name = isScalar(key) ? String(key.value) : ''
     if (name !== 'method' && name !== 'path' && name !== 'reason') {
-      complain(offsetOf(key), name === 'until' ? untilKey : unknownKey)
+      complain(key, name === 'until' ? untilKey : unknownKey)
       sound = false
     } else if (!isScalar(value)) {
-      complain(offsetOf(value ?? key), `${name} must be a string`)
+      complain(value ?? key, `${name} must be a string`)
       sound = false
     } else {
       entry[name] = String(value.value).trim()
@@ -107,8 +98,4 @@ function exclusionPathProblem(path: string): string | undefined {
   return resource.startsWith(':')
     ? `"${resource}" matches every resource: name the resource to exclude`
     : undefined
-}
-
-function offsetOf(node: unknown): number {
-  return (node as Partial<Node> | null)?.range?.[0] ?? 0
 }

@@ -26,3 +26,7 @@ export class ConnectionError extends Error {
     this.code = code
   }
 }
+
+export function protocolError(message: string): ConnectionError {
+  return new ConnectionError(ErrorCode.protocolError, message)
+}

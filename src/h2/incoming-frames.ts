@@ -1,4 +1,4 @@
-import { ConnectionError, ErrorCode } from './error-codes.ts'
+import { ConnectionError, ErrorCode, protocolError } from './error-codes.ts'
 import { FloodError } from './flood-limits.ts'
 import { type FramePart, FrameReader } from './frame-reader.ts'
 import { Flag, type Frame, FrameType, maxWindow, preface } from './frames.ts'
@@ -264,10 +264,6 @@ function endWithoutPadding(payload: Buffer, length: number): number {
 
 function dependencyAt(payload: Buffer, at: number): number {
   return payload.readUInt32BE(at) & maxWindow
-}
-
-function protocolError(message: string): ConnectionError {
-  return new ConnectionError(ErrorCode.protocolError, message)
 }
 
 function frameSizeError(message: string): ConnectionError {

@@ -30,7 +30,7 @@ export class MalformedMessage extends UntracedError {
 }
 
 /** RFC 9113 8.2.2: they belong to a connection of HTTP/1.1, and their presence is an attack or a bug. */
-const connectionSpecific = new Set([
+export const connectionSpecific: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',

@@ -1,4 +1,4 @@
-import { ConnectionError, ErrorCode } from './error-codes.ts'
+import { ConnectionError, ErrorCode, protocolError } from './error-codes.ts'
 import { defaultWindow, maxWindow, Setting } from './frames.ts'
 
 interface SettingsEvents {
@@ -60,8 +60,4 @@ export class PeerSettings {
     this.initialWindow = value
     this.#events.windowChanged(more)
   }
-}
-
-function protocolError(message: string): ConnectionError {
-  return new ConnectionError(ErrorCode.protocolError, message)
 }

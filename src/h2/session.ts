@@ -1,6 +1,6 @@
 import { beginResponseBody, checkData, checkRequestEnd, checkTrailers } from './body-length.ts'
 import { ClosedStreams } from './closed-streams.ts'
-import { ConnectionError, ErrorCode } from './error-codes.ts'
+import { ConnectionError, ErrorCode, protocolError } from './error-codes.ts'
 import { FloodError, FloodLimits } from './flood-limits.ts'
 import {
   Flag,
@@ -642,10 +642,6 @@ const notDelivered: StreamEvents = {
   end() {},
   drain() {},
   closed() {},
-}
-
-function protocolError(message: string): ConnectionError {
-  return new ConnectionError(ErrorCode.protocolError, message)
 }
 
 function flowControlError(message: string): ConnectionError {

@@ -2,21 +2,13 @@ import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import type { Reply } from '../../gateway/reply.ts'
 import { ErrorCode } from '../../h2/error-codes.ts'
+import { connectionSpecific } from '../../h2/message-fields.ts'
 import type { Stream, StreamAbort } from '../../h2/stream.ts'
 import { isFieldName, isFieldValue } from '../../wire/header-fields.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
 import { dateText } from '../connections/date-text.ts'
 
 const version = { httpVersionMajor: 2, httpVersionMinor: 0 } as const
-
-/** RFC 9113 8.2.2: they describe a connection of HTTP/1.1. */
-const connectionSpecific = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-])
 
 /** The lower-case name, or `undefined` for an invalid one. */
 const lowerName = rememberNames((name) => (isFieldName(name) ? name.toLowerCase() : undefined))

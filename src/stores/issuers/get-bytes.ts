@@ -1,6 +1,7 @@
 import { get as getPlain, type IncomingMessage } from 'node:http'
 import { get as getSecure, type RequestOptions } from 'node:https'
 import type { SecureContext } from 'node:tls'
+import { readAnswer } from '../read-answer.ts'
 
 export interface GetOptions {
   readonly secureContext: SecureContext | undefined
@@ -62,12 +63,5 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
     throw new Error(`HTTP ${statusCode}: redirects are not followed`)
   }
   if (statusCode !== 200) throw new Error(`HTTP ${statusCode}`)
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of response) {
-    length += chunk.length
-    if (length > maxBytes) throw new Error(`the answer is larger than ${maxBytes / 1024} KiB`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  return readAnswer(response, maxBytes)
 }

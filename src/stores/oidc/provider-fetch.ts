@@ -3,6 +3,7 @@ import { type RequestOptions, request as requestSecure } from 'node:https'
 import type { SecureContext } from 'node:tls'
 import type { CustomFetch } from 'openid-client'
 import { keyUrlProblem } from '../../key-url.ts'
+import { readAnswer } from '../read-answer.ts'
 
 /** Discovery documents, key sets and token responses are a few KiB. */
 const maxBytes = 262_144
@@ -72,15 +73,9 @@ function send(url: URL, outgoing: Outgoing): Promise<Response> {
 }
 
 async function read(response: IncomingMessage): Promise<Response> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of response) {
-    length += chunk.length
-    if (length > maxBytes) throw new Error(`the answer is larger than ${maxBytes / 1024} KiB`)
-    chunks.push(chunk)
-  }
+  const body = await readAnswer(response, maxBytes)
   const { statusCode: status = 500, headers } = response
-  const bytes = status === 204 || status === 304 ? null : Buffer.concat(chunks)
+  const bytes = status === 204 || status === 304 ? null : body
   const kept = ['content-type', 'www-authenticate'].flatMap((name) => {
     const value = headers[name]
     return typeof value === 'string' ? [[name, value] as [string, string]] : []

@@ -29,6 +29,17 @@ export function createClosing(): Closing {
   }
 }
 
+/** Opens parts, each of which adds how it closes. One that fails closes all that were opened before it. */
+export async function openParts<T>(open: (closing: Closing) => Promise<T>): Promise<T> {
+  const closing = createClosing()
+  try {
+    return await open(closing)
+  } catch (error) {
+    await closing.close()
+    throw error
+  }
+}
+
 /** The last part of a shutdown: requests have finished, stores are flushed. */
 export function flushMs(deadlineMs: number): number {
   return Math.min(3000, deadlineMs / 4)

@@ -1,4 +1,4 @@
-import { type Closing, createClosing } from '../closing.ts'
+import { type Closing, openParts } from '../closing.ts'
 import { modeFacts } from '../config/mode.ts'
 import type { ReplicaFacts } from '../fleet/replica-facts.ts'
 import { createCrossSite } from '../gateway/cross-site.ts'
@@ -39,13 +39,7 @@ import { watchClock } from './records/watch-clock.ts'
 
 /** Builds every part, in order, and listens. A part that fails closes all that were built before it. */
 export async function serve(options: ServeOptions): Promise<RunningPostern> {
-  const closing = createClosing()
-  try {
-    return await start(options, closing)
-  } catch (error) {
-    await closing.close()
-    throw error
-  }
+  return openParts((closing) => start(options, closing))
 }
 
 async function start(options: ServeOptions, closing: Closing): Promise<RunningPostern> {

@@ -1,4 +1,4 @@
-import { type Closing, createClosing } from '../../closing.ts'
+import { type Closing, openParts } from '../../closing.ts'
 import { createCallerOrigin } from '../../console/access/caller-origin.ts'
 import { addCaptchaRoutes } from '../../console/access/captcha-routes.ts'
 import { createSessionCookie } from '../../console/access/cookie.ts'
@@ -44,13 +44,7 @@ export interface RunningConsole {
 
 /** Builds the console and listens. A part that fails closes all that were built before it. */
 export async function openConsole(options: ConsoleOptions): Promise<RunningConsole> {
-  const closing = createClosing()
-  try {
-    return await start(options, closing)
-  } catch (error) {
-    await closing.close()
-    throw error
-  }
+  return openParts((closing) => start(options, closing))
 }
 
 async function start(options: ConsoleOptions, closing: Closing): Promise<RunningConsole> {

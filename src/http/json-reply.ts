@@ -10,6 +10,16 @@ export interface PreparedJson {
 /** The body of our own responses: its line break puts the prompt of a shell on a line of its own. */
 export const jsonText = (body: object): string => `${JSON.stringify(body)}\n`
 
+/** No cache may store it, no other site learns of it, and no browser guesses what it is. */
+export const unstored: readonly string[] = [
+  'Cache-Control',
+  'no-store',
+  'Referrer-Policy',
+  'no-referrer',
+  'X-Content-Type-Options',
+  'nosniff',
+]
+
 /** No cache may store it. */
 export function prepareJson(
   body: Readonly<Record<string, unknown>>,
@@ -23,12 +33,7 @@ export function prepareJson(
       'application/json; charset=utf-8',
       'Content-Length',
       String(text.length),
-      'Cache-Control',
-      'no-store',
-      'Referrer-Policy',
-      'no-referrer',
-      'X-Content-Type-Options',
-      'nosniff',
+      ...unstored,
       ...extra,
     ],
   }

@@ -70,16 +70,17 @@ export function createMetricRegistry(): MetricRegistry {
   const rules = new Map<string, AggregateRule>()
   const readers = new Map<string, () => readonly Reading<string>[]>()
 
+  function common({ name, help, labels = [] }: MetricOptions<string>) {
+    return { name, help, labelNames: [...labels], registers }
+  }
+
   function readCounter(
-    { name, help, labels = [] }: MetricOptions<string>,
+    options: MetricOptions<string>,
     read: () => readonly Reading<string>[],
   ): void {
-    readers.set(name, read)
+    readers.set(options.name, read)
     new Counter<string>({
-      name,
-      help,
-      labelNames: [...labels],
-      registers,
+      ...common(options),
       collect() {
         clear(this)
         for (const { labels = {}, value } of read()) this.inc(labels, value)
@@ -101,13 +102,11 @@ export function createMetricRegistry(): MetricRegistry {
     },
     readCounter,
     readings: (name) => readers.get(name)?.() ?? [],
-    readGauge({ name, help, labels = [], aggregate }, read) {
+    readGauge(options, read) {
+      const { name, aggregate } = options
       if (aggregate !== undefined) rules.set(name, aggregate)
       new Gauge<string>({
-        name,
-        help,
-        labelNames: [...labels],
-        registers,
+        ...common(options),
         collect() {
           // Else the series of a revision that is no longer active would stay.
           clear(this)

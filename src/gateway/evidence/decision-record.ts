@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
-import { Refusal, type RefusalKind } from '../../errors.ts'
+import { Refusal } from '../../errors.ts'
+import { unidentified } from '../../metrics/from-zero.ts'
 import type { Decision } from '../../policy/decide.ts'
 import type { Origin } from '../../policy/rule/rule.ts'
 import type { Admit } from '../pipeline.ts'
@@ -121,19 +122,10 @@ function ruleOf({ rule, exclusion }: Decision): Pick<Verdict, 'rule'> {
   return origin === undefined ? {} : { rule: { file: basename(origin.file), line: origin.line } }
 }
 
-const unidentified: ReadonlySet<RefusalKind> = new Set([
-  'token-missing',
-  'token-invalid',
-  'token-expired',
-  'token-too-long-lived',
-  'token-revoked',
-  'cross-site-cookie',
-])
-
 function withoutPolicy(came: Grounds | unknown): Verdict | undefined {
   if (came === 'authenticated-route' || came === 'public-route') {
     return { result: 'allow', reason: came, step: 'route' }
   }
-  if (!(came instanceof Refusal) || !unidentified.has(came.kind)) return undefined
+  if (!(came instanceof Refusal) || !unidentified.includes(came.kind)) return undefined
   return { result: 'deny', reason: came.kind, step: 'identity' }
 }

@@ -1,13 +1,5 @@
 import type { Reply } from '../../gateway/reply.ts'
-
-const shared = [
-  'Cache-Control',
-  'no-store',
-  'Referrer-Policy',
-  'no-referrer',
-  'X-Content-Type-Options',
-  'nosniff',
-] as const
+import { unstored } from '../json-reply.ts'
 
 /** Sends the browser on with a GET. */
 export function redirect(
@@ -16,7 +8,7 @@ export function redirect(
   location: string,
   extra: readonly string[] = [],
 ): void {
-  reply.writeHead(status, ['Location', location, 'Content-Length', '0', ...shared, ...extra])
+  reply.writeHead(status, ['Location', location, 'Content-Length', '0', ...unstored, ...extra])
   reply.end()
 }
 
@@ -40,7 +32,7 @@ export function moveOn(reply: Reply, to: string, extra: readonly string[]): void
     String(Buffer.byteLength(text)),
     'Content-Security-Policy',
     "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
-    ...shared,
+    ...unstored,
     ...extra,
   ])
   reply.end(text, 'utf8')

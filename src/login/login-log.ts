@@ -1,3 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { BoundedQueue } from '../background/bounded-queue.ts'
+import { createOutbox } from '../background/outbox.ts'
+import { withTimeout } from '../background/with-timeout.ts'
 import { Fault } from '../errors.ts'
 import type { Log } from '../log/log.ts'
 import {
@@ -59,39 +63,25 @@ export const noLoginLog: LoginLog = {
 }
 
 const batchSize = 100
-const firstPauseMs = 200
-const longestPauseMs = 10_000
+const everyMs = 60_000
 const breathMs = 20
 
 /**
  * A record is published before its attempt is answered, so that a process killed after the answer has
- * not lost it. Records that cannot be published, or have no shared log, wait in memory, in order, for
- * one writer:
- *
- *   idle     the queue is empty; a record starts the writer
- *   writing  one batch is published, or else inserted; then the next batch, or idle
- *   pausing  both failed; the same batch is retried after a pause that doubles
- *
- * Retrying a whole batch is safe: the store stores each attempt ID once. A full queue drops its oldest
- * record, and counts it.
+ * not lost it. Records that cannot be published, or have no shared log, wait in memory, in order. A batch
+ * of them is published, or else inserted. Retrying a whole batch is safe: the store stores each attempt ID
+ * once. A full queue drops its oldest record, and counts it.
  */
 export function createLoginLog(parts: LoginLogParts): LoginLog {
   const { insert, shared, log, now, capacity = 10_000 } = parts
-  const waiting: LoginRecord[] = []
+  const queue = new BoundedQueue<LoginRecord>({ most: capacity, drops: 'oldest', batchSize })
   const leaving = new Set<Promise<void>>()
   const counts = { written: 0, dropped: 0, refused: 0, retried: 0 }
-  let writer: Promise<void> | undefined
-  let closing = false
-  let gaveUp = false
-  let endPause: (() => void) | undefined
+  let isClosing = false
 
   function keep(record: LoginRecord): void {
-    if (waiting.length >= capacity) {
-      waiting.shift()
-      counts.dropped++
-    }
-    waiting.push(record)
-    start()
+    queue.add(record)
+    outbox.wake()
   }
 
   function send(record: LoginRecord): void {
@@ -131,72 +121,51 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
     }
   }
 
-  async function write(): Promise<void> {
-    let pauseMs = firstPauseMs
-    while (waiting.length > 0 && !gaveUp) {
-      const batch = waiting.slice(0, batchSize)
-      try {
-        await passOn(batch)
-        for (const record of batch) if (waiting[0] === record) waiting.shift()
-        pauseMs = firstPauseMs
+  const outbox = createOutbox({
+    async deliver({ signal }) {
+      if (queue.waiting.size === 0) return 'idle'
+      let isFirst = true
+      await queue.drain(async (batch) => {
         // The embedded database writes on the event loop, so requests get a turn in between.
-        if (waiting.length > 0 && !closing) await pause(breathMs)
-      } catch (error) {
-        counts.retried++
-        log.warn({ err: error, waiting: waiting.length }, 'login log: store unreachable')
-        await pause(closing ? firstPauseMs : pauseMs)
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs)
-      }
-    }
-  }
+        if (!isFirst && !isClosing) await pause(breathMs)
+        isFirst = false
+        await passOn(batch)
+      }, signal)
+      return undefined
+    },
+    everyMs,
+    log,
+    failed: 'login log: store unreachable',
+    recovered: 'login log: writes recovered',
+    fieldsOf: (error) => ({ err: error, waiting: queue.waiting.size }),
+    insists: true,
+  })
 
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      endPause = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
-  function start(): void {
-    writer ??= write().finally(() => {
-      writer = undefined
-      if (waiting.length > 0 && !gaveUp) start()
-    })
-  }
-
-  async function emptied(): Promise<void> {
-    while (leaving.size > 0 || (writer !== undefined && !gaveUp)) {
-      await Promise.all([...leaving, writer])
-    }
+  async function published(): Promise<void> {
+    while (leaving.size > 0) await Promise.all(leaving)
   }
 
   return {
     record: (from, username, outcome) => send(toRecord(from, username, outcome, now())),
-    hasRoom: () => waiting.length < capacity * nearlyFull,
+    hasRoom: () => queue.waiting.size < capacity * nearlyFull,
     async close(deadlineMs) {
       const end = performance.now() + deadlineMs
-      closing = true
-      endPause?.()
-      const { promise: deadline, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, deadlineMs)
-      await Promise.race([emptied(), deadline])
-      clearTimeout(timer)
-      gaveUp = true
-      endPause?.()
-      if (waiting.length > 0) log.error({ lost: waiting.length }, 'login log: records not written')
-      await shared?.close(Math.max(0, end - performance.now()))
+      const leftMs = () => Math.max(0, end - performance.now())
+      isClosing = true
+      await withTimeout(deadlineMs, published()).catch(() => {})
+      await outbox.close(leftMs())
+      if (queue.waiting.size > 0)
+        log.error({ lost: queue.waiting.size }, 'login log: records not written')
+      await shared?.close(leftMs())
     },
     state() {
       const others = shared?.state() ?? { written: 0, refused: 0, retried: 0 }
       return {
-        queued: waiting.length + leaving.size,
+        queued: queue.waiting.size + leaving.size,
         written: counts.written + others.written,
-        dropped: counts.dropped,
+        dropped: counts.dropped + queue.dropped,
         refused: counts.refused + others.refused,
-        retried: counts.retried + others.retried,
+        retried: counts.retried + outbox.failures() + others.retried,
       }
     },
   }

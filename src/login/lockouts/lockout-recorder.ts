@@ -1,3 +1,5 @@
+import { BoundedQueue } from '../../background/bounded-queue.ts'
+import { createOutbox } from '../../background/outbox.ts'
 import type { Log } from '../../log/log.ts'
 import type { BegunLockout, LockoutRecord, LockoutRecords } from './lockout.ts'
 import { sealLockout } from './sealed-lockout.ts'
@@ -14,7 +16,8 @@ interface LockoutRecorderParts {
   readonly pollMs?: number
 }
 
-interface Waiting extends LockoutRecord {
+interface Ending {
+  readonly key: string
   readonly endsAt: number
 }
 
@@ -22,7 +25,6 @@ interface Waiting extends LockoutRecord {
 const maxWaiting = 1000
 const maxOpen = 10_000
 const batchSize = 500
-const longestPauseMs = 10_000
 
 /**
  * Records lock-outs as they begin, so that operators can list and end them. Returns at once, and a
@@ -33,103 +35,59 @@ const longestPauseMs = 10_000
  */
 export function createLockoutRecorder(parts: LockoutRecorderParts) {
   const { records, sealKey, forget, log, now = () => performance.now(), pollMs = 1000 } = parts
-  /** By key: what the store does not have yet. */
-  const waiting = new Map<string, Waiting>()
-  /** By key: when the lock-outs end that an operator may end earlier. */
-  const open = new Map<string, number>()
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> | undefined
-  let failures = 0
-  let closed = false
+  const keyed = { drops: 'oldest', keyOf: ({ key }: Ending) => key } as const
+  /** What the store does not have yet. */
+  const queue = new BoundedQueue<LockoutRecord & Ending>({ most: maxWaiting, batchSize, ...keyed })
+  /** The lock-outs that an operator may end earlier. */
+  const open = new BoundedQueue<Ending>({ most: maxOpen, ...keyed })
   let hasRecords = false
 
-  function began(lockout: BegunLockout): void {
-    if (closed) return
-    const { key, kind, lockoutMs } = lockout
-    const endsAt = now() + lockoutMs
-    const sealed = sealLockout(sealKey(), lockout)
-    put(waiting, key, { key, kind, sealed, leftMs: lockoutMs, endsAt }, maxWaiting)
-    if (records.takeCleared !== undefined) put(open, key, endsAt, maxOpen)
-    // While the store fails, the timer decides when to try again.
-    if (failures === 0) start()
-    else schedule()
+  async function add(batch: readonly (LockoutRecord & Ending)[]): Promise<void> {
+    hasRecords = true
+    await records.add(
+      batch.map(({ endsAt, ...record }) => ({ ...record, leftMs: Math.ceil(endsAt - now()) })),
+    )
   }
 
-  async function write(): Promise<void> {
-    while (waiting.size > 0 && !closed) {
-      const batch = [...waiting.values()].slice(0, batchSize)
-      hasRecords = true
-      await records.add(
-        batch.map(({ endsAt, ...record }) => ({ ...record, leftMs: Math.ceil(endsAt - now()) })),
-      )
-      for (const record of batch) {
-        if (waiting.get(record.key) === record) waiting.delete(record.key)
-      }
+  function forgetEnded(): void {
+    for (const { waiting } of [queue, open]) {
+      for (const [key, { endsAt }] of waiting) if (endsAt <= now()) waiting.delete(key)
     }
   }
 
-  async function turn(): Promise<void> {
-    for (const [key, { endsAt }] of waiting) if (endsAt <= now()) waiting.delete(key)
-    for (const [key, endsAt] of open) if (endsAt <= now()) open.delete(key)
-    // Without a question, the store has not said that it is back.
-    if (waiting.size === 0 && open.size === 0) return
-    try {
-      await write()
-      if (open.size > 0) {
+  const outbox = createOutbox({
+    async deliver({ isLast }) {
+      forgetEnded()
+      // Without a question, the store has not said that it is back.
+      if (isLast || queue.waiting.size + open.waiting.size === 0) return 'idle'
+      await queue.drain(add)
+      if (open.waiting.size > 0) {
         await records.takeCleared?.((key) => {
-          open.delete(key)
+          open.waiting.delete(key)
           forget(key)
         })
       }
-      if (failures > 0) log.info('login lock-outs are recorded again')
-      failures = 0
-    } catch (error) {
-      if (failures++ > 0) return
-      log.warn({ err: error }, 'login lock-outs not recorded: operators cannot list or end them')
-    }
-  }
-
-  function start(): void {
-    clearTimeout(timer)
-    timer = undefined
-    running ??= turn().finally(() => {
-      running = undefined
-      schedule()
-    })
-  }
-
-  function schedule(): void {
-    if (closed || timer !== undefined || (waiting.size === 0 && open.size === 0)) return
-    const pauseMs = Math.min(pollMs * 2 ** Math.min(failures, 10), Math.max(longestPauseMs, pollMs))
-    timer = setTimeout(start, pauseMs).unref()
-  }
-
-  async function leave(): Promise<void> {
-    await running
+      return undefined
+    },
+    everyMs: pollMs,
+    log,
+    failed: 'login lock-outs not recorded: operators cannot list or end them',
+    recovered: 'login lock-outs are recorded again',
+    fieldsOf: (error) => ({ err: error }),
     // Left behind, they are listed until they end.
-    if (hasRecords) await records.leave?.().catch(() => {})
-  }
+    leave: async () => hasRecords && records.leave?.(),
+  })
 
   return {
-    began,
-    /** Removes what this process recorded, for at most `deadlineMs`. */
-    async close(deadlineMs: number): Promise<void> {
-      closed = true
-      clearTimeout(timer)
-      const { promise: deadline, resolve } = Promise.withResolvers<void>()
-      const late = setTimeout(resolve, deadlineMs)
-      await Promise.race([leave(), deadline])
-      clearTimeout(late)
+    began(lockout: BegunLockout): void {
+      const { key, kind, lockoutMs } = lockout
+      const endsAt = now() + lockoutMs
+      const sealed = sealLockout(sealKey(), lockout)
+      queue.add({ key, kind, sealed, leftMs: lockoutMs, endsAt })
+      if (records.takeCleared !== undefined) open.add({ key, endsAt })
+      outbox.wake()
     },
+    /** Removes what this process recorded, for at most `deadlineMs`. */
+    close: outbox.close,
   }
-}
-
-/** Sets a value as the newest; the oldest makes room. */
-function put<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
-  map.delete(key)
-  for (const oldest of map.keys()) {
-    if (map.size < most) break
-    map.delete(oldest)
-  }
-  map.set(key, value)
 }

@@ -1,5 +1,4 @@
-import { failureText } from '../../background/failure-text.ts'
-import { createPolling } from '../../background/polling.ts'
+import { createOutbox } from '../../background/outbox.ts'
 import type { InsertRecords } from '../../login/login-record.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import type { StreamEntry } from './login-log-entry.ts'
@@ -45,11 +44,9 @@ interface Batch {
  */
 export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogConsumer {
   const { stream, insert, log, pollMs = 1000, idleMs = 5000, goneMs = 60_000 } = parts
-  const counts = { written: 0, refused: 0, retried: 0 }
+  const counts = { written: 0, refused: 0 }
   let batch: Batch | undefined
   let nextClaim = Number.NEGATIVE_INFINITY
-  let complaint: string | undefined
-  let gaveUp = false
 
   async function next(): Promise<Batch | undefined> {
     if (performance.now() >= nextClaim) {
@@ -92,42 +89,22 @@ export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogCo
     return true
   }
 
-  async function takeAll(): Promise<void> {
-    try {
-      while (!gaveUp && (await turn()));
-      if (complaint !== undefined) log.info({}, 'login log: writes recovered')
-      complaint = undefined
-    } catch (error) {
-      counts.retried++
-      const reason = failureText(error)
-      if (reason !== complaint)
-        log.warn({ reason }, 'login log: write failed; records stay in the stream')
-      complaint = reason
-    }
-  }
-
-  const polling = createPolling(takeAll, pollMs)
-  void polling.now()
-
-  async function finish(): Promise<void> {
-    await polling.now()
-    await polling.close()
+  const outbox = createOutbox({
+    async deliver({ signal }) {
+      while (!signal.aborted && (await turn()));
+      return undefined
+    },
+    everyMs: pollMs,
+    log,
+    failed: 'login log: write failed; records stay in the stream',
+    recovered: 'login log: writes recovered',
     // What is left in hand is claimed by another one, and so is found with its owner.
-    await stream.leave().catch(() => {})
-  }
-
+    leave: stream.leave,
+  })
+  outbox.wake()
   return {
-    wake() {
-      // While a store is unreachable, polling is enough.
-      if (complaint === undefined) void polling.now()
-    },
-    async close(deadlineMs) {
-      const { promise: deadline, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, deadlineMs)
-      await Promise.race([finish(), deadline])
-      clearTimeout(timer)
-      gaveUp = true
-    },
-    state: () => counts,
+    wake: outbox.wake,
+    close: outbox.close,
+    state: () => ({ ...counts, retried: outbox.failures() }),
   }
 }

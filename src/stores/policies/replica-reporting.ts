@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { failureText } from '../../background/failure-text.ts'
-import { createPolling } from '../../background/polling.ts'
+import { createOutbox } from '../../background/outbox.ts'
 import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
 import type { Signed } from '../../signing/statement.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
@@ -41,12 +41,12 @@ export function createReporting({
   const id = `${own.host}-${own.pid}-${randomBytes(3).toString('hex')}`
   let hasTidied = false
   let reported = ''
-  let complaint: string | undefined
 
-  async function report(): Promise<void> {
-    const { revision, sequence, stale, lastError } = state()
-    reported = fingerprint(state())
-    try {
+  const outbox = createOutbox({
+    async deliver({ isLast }) {
+      if (isLast) return 'idle'
+      const { revision, sequence, stale, lastError } = state()
+      reported = fingerprint(state())
       const policy = { revision, sequence, stale, lastError, signed: signed() }
       const isWatched = await replicas.report({
         id,
@@ -58,25 +58,21 @@ export function createReporting({
       if (isWatched) onWatched?.()
       if (!hasTidied) await replicas.forgetEnded(own)
       hasTidied = true
-      complaint = undefined
-    } catch (error) {
-      const reason = failureText(error)
-      if (complaint !== reason) log.warn({ id, reason }, 'replica report failed')
-      complaint = reason
-    }
-  }
-
-  const polling = createPolling(report, REPORT_EVERY_MS)
+      return undefined
+    },
+    everyMs: REPORT_EVERY_MS,
+    log,
+    failed: 'replica report failed',
+    fieldsOf: (error) => ({ id, reason: failureText(error) }),
+    // If Redis is unreachable, the replica is listed as lost until it is forgotten.
+    leave: () => replicas.forget(id),
+  })
   return {
     id,
     changed() {
-      if (fingerprint(state()) !== reported) void polling.now()
+      if (fingerprint(state()) !== reported) outbox.wake()
     },
-    async close() {
-      await polling.close()
-      // If Redis is unreachable, the replica is listed as lost until it is forgotten.
-      await replicas.forget(id).catch(() => {})
-    },
+    close: () => outbox.close(),
   }
 }
 

@@ -1,5 +1,4 @@
-import { failureText } from '../../../background/failure-text.ts'
-import { createPolling } from '../../../background/polling.ts'
+import { createOutbox } from '../../../background/outbox.ts'
 import { Fault } from '../../../errors.ts'
 import type { FeedLog } from '../../feed/feed-log.ts'
 import type { Move } from '../document/policy-keys.ts'
@@ -30,44 +29,47 @@ const everyMs = 60_000
  */
 export function createMoveCopies({ history, table, log, spreadMs = 2000 }: CopyParts): MoveCopies {
   let copied: string | undefined
-  let complaint: string | undefined
+  let isDue = false
   let timer: NodeJS.Timeout | undefined
 
-  async function attempt(): Promise<'unanswered' | undefined> {
-    try {
-      const [newest] = await history(1)
-      if (newest !== undefined && moveKey(newest) !== copied) {
-        if (!(await table.has(newest))) await table.add(await history())
-        copied = moveKey(newest)
+  async function copy(): Promise<void> {
+    const [newest] = await history(1)
+    if (newest === undefined || moveKey(newest) === copied) return
+    if (!(await table.has(newest))) await table.add(await history())
+    copied = moveKey(newest)
+  }
+
+  const outbox = createOutbox({
+    async deliver({ isLast }) {
+      if (isLast && !isDue) return 'idle'
+      isDue = false
+      try {
+        await copy()
+        return undefined
+      } catch (error) {
+        isDue = true
+        // Other lines say that Redis is unreachable.
+        if (error instanceof Fault && error.part === 'redis') return 'unanswered'
+        throw error
       }
-      if (complaint !== undefined) log.info({}, 'policy history copied to the database again')
-      complaint = undefined
-      return undefined
-    } catch (error) {
-      // Other lines say that Redis is unreachable.
-      if (error instanceof Fault && error.part === 'redis') return 'unanswered'
-      const reason = failureText(error)
-      if (complaint !== reason) log.warn({ reason }, 'policy history not copied to the database')
-      complaint = reason
-      return 'unanswered'
-    }
-  }
-
-  const polling = createPolling(attempt, everyMs)
-
-  function copy(): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
-    return polling.now()
-  }
+    },
+    everyMs,
+    log,
+    failed: 'policy history not copied to the database',
+    recovered: 'policy history copied to the database again',
+  })
 
   return {
     moved() {
-      timer ??= setTimeout(copy, Math.random() * spreadMs)
+      isDue = true
+      timer ??= setTimeout(() => {
+        timer = undefined
+        outbox.wake()
+      }, Math.random() * spreadMs)
     },
     async close() {
-      if (timer !== undefined) await copy()
-      await polling.close()
+      clearTimeout(timer)
+      await outbox.close()
     },
   }
 }

@@ -1,5 +1,5 @@
 import { failureText } from '../../../background/failure-text.ts'
-import { createPolling } from '../../../background/polling.ts'
+import { createOutbox } from '../../../background/outbox.ts'
 import type { CompiledPolicies } from '../../../policy/engine/decision.ts'
 import type { Evidence, ShadowCounts } from '../../../policy/shadow/evidence.ts'
 import type { FeedLog } from '../../feed/feed-log.ts'
@@ -74,8 +74,12 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
   let found: ShadowHead | undefined
   let current: Current | undefined
   let id: string | undefined
-  let complaint: string | undefined
-  const polling = createPolling(report, reportEveryMs)
+  const outbox = createOutbox({
+    deliver: report,
+    everyMs: reportEveryMs,
+    log,
+    failed: 'shadow report failed',
+  })
 
   function settle(): void {
     if (stored !== seen) {
@@ -118,27 +122,21 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
       taken.failed = { reason, at: now() }
       log.warn({ revision, reason }, 'shadow policy rejected')
     }
-    if (id !== undefined) void polling.now()
+    if (id !== undefined) outbox.wake()
   }
 
-  async function report(): Promise<void> {
-    if (current === undefined || id === undefined) return
+  async function report(): Promise<'idle' | undefined> {
+    if (current === undefined || id === undefined) return 'idle'
     const { head, evaluating, failed } = current
-    if (evaluating === undefined && failed === undefined) return
+    if (evaluating === undefined && failed === undefined) return 'idle'
     const own = {
       id,
       evaluatingMs: evaluating === undefined ? 0 : Math.round(now() - evaluating.since),
       ...(failed !== undefined && { problem: failed.reason }),
       evidence: evaluation.evidence(head.sequence),
     }
-    try {
-      await reports.report(own, head.sequence)
-      complaint = undefined
-    } catch (error) {
-      const reason = failureText(error)
-      if (complaint !== reason) log.warn({ reason }, 'shadow report failed')
-      complaint = reason
-    }
+    await reports.report(own, head.sequence)
+    return undefined
   }
 
   return {
@@ -158,12 +156,11 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
     },
     report(own) {
       id = own
-      void polling.now()
+      outbox.wake()
     },
     async close() {
       // The last requests count too.
-      if (id !== undefined) await polling.now()
-      await polling.close()
+      await outbox.close()
       current?.loading.abort()
     },
   }

@@ -4,9 +4,9 @@ import { Invalid } from '../../src/errors.ts'
 import { decide } from '../../src/policy/decide.ts'
 import { compile } from '../../src/policy/engine/compile.ts'
 import { type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
-import { casbinModels } from './casbin-models.ts'
-import { formatPolicyFiles } from './format-policy.ts'
-import { policyFiles } from './policy-text.ts'
+import { casbinModels } from '../policy/casbin-models.ts'
+import { formatPolicyFiles } from '../policy/format-policy.ts'
+import { policyFiles } from '../policy/policy-text.ts'
 
 function tryToParse(modelText: string, lines: readonly string[]): PolicySet | undefined {
   try {

@@ -5,8 +5,8 @@ import { Invalid } from '../../src/errors.ts'
 import { endOf } from '../../src/policy/rule/until.ts'
 import { formatModel } from '../../src/policy/set/format.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
-import { formatPolicyFiles } from './format-policy.ts'
-import { shippedModel, widestModel } from './policy-text.ts'
+import { formatPolicyFiles } from '../policy/format-policy.ts'
+import { shippedModel, widestModel } from '../policy/policy-text.ts'
 
 function tryToParse(files: readonly PolicyFile[]): PolicySet | undefined {
   try {

@@ -92,6 +92,22 @@ export interface Command {
   readonly run: (args: readonly string[], io: Io) => Promise<number>
 }
 
+/** What a command printed, and its exit code. */
+export interface Printed {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  /** It refused because this person must not do that. */
+  readonly isForbidden?: boolean
+}
+
+/** Prints that here, and returns the exit code. */
+export function print({ code, out, err }: Printed, io: Pick<Io, 'out' | 'err'>): number {
+  io.out(out)
+  io.err(err)
+  return code
+}
+
 /** The command with this name, such as `policy who`. */
 export type FindCommand = (name: string) => Promise<Command | undefined>
 

@@ -1,10 +1,8 @@
-import { type Command, UsageError } from '../command.ts'
+import { type Command, print } from '../command.ts'
 import { completionSpec } from '../completion/specs.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { printable } from '../format.ts'
 import { commandHelp } from '../help.ts'
 import type { Io } from '../io.ts'
-import { reportError } from '../report-error.ts'
+import { failureOf } from './failure.ts'
 import { takeGateway } from './gateway-option.ts'
 import { groupHelp, programHelp } from './overview.ts'
 import { remotely } from './remotely.ts'
@@ -23,9 +21,7 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
     }
     return await run(taken.argv, io, start)
   } catch (error) {
-    if (!(error instanceof UsageError)) return reportError(error, io)
-    io.err(`postern: ${printable(error.message)}\n`)
-    return exitCodes.usage
+    return print(failureOf(error), io)
   }
 }
 

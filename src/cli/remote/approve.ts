@@ -15,7 +15,7 @@ import { confirmSigning } from '../approval/approve.ts'
 import { checkAgain } from '../approval/check-again.ts'
 import { checkRevision, formatCompared, nothingBefore } from '../approval/open-proposal.ts'
 import { formatProposal, staleReason } from '../approval/proposal-in-words.ts'
-import { UsageError } from '../command.ts'
+import { type Printed, print, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -24,7 +24,7 @@ import { openSigner } from '../publish/signing.ts'
 import { askConsole, changeMs, questionMs } from './ask-console.ts'
 import type { Typed } from './choose.ts'
 import type { Gateway } from './gateway.ts'
-import { type Printed, parseJson } from './printed.ts'
+import { parseJson } from './printed.ts'
 
 /**
  * Signs a proposal on this machine, where the private key stays. The console may be wrong or someone
@@ -49,7 +49,7 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
   }
 
   const found = await ask('policy/proposals', name)
-  if (found.code !== exitCodes.done) return passOn(found, io)
+  if (found.code !== exitCodes.done) return print(found, io)
   const told = (parseJson(found.out) ?? {}) as Partial<Record<string, unknown>>
   const reviewed = readReviewed(told, name, trust) ?? decline(misleading('a valid statement'))
   const { statement, state, proposal } = reviewed
@@ -88,7 +88,7 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
   const body = { revision: statement.revision, signature, output }
   const sent = { method: 'POST', path: 'policy/approve', body, timeoutMs: changeMs } as const
   const done = await askConsole(gateway, sent, io)
-  if (done.code !== exitCodes.done) return passOn(done, io)
+  if (done.code !== exitCodes.done) return print(done, io)
   // The review of the console says again what was read above.
   io.out(done.out)
   return done.code
@@ -105,12 +105,6 @@ function optionsOf({ options }: Typed) {
     output: options.get('output') === 'json' ? 'json' : 'text',
     'allow-failed-tests': options.has('allow-failed-tests'),
   } as const
-}
-
-function passOn({ code, out, err }: Printed, io: Io): number {
-  io.out(out)
-  io.err(err)
-  return code
 }
 
 /** The proposal that a console describes, as far as it can be true: who has signed is verified here. */

@@ -1,9 +1,9 @@
 import { Fault } from '../../errors.ts'
-import { UsageError } from '../command.ts'
+import { type Printed, UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
 import { notAConsole, readRefused, sendInSession } from './api-session.ts'
 import type { Gateway } from './gateway.ts'
-import { type Printed, printedType, readPrinted } from './printed.ts'
+import { printedType, readPrinted } from './printed.ts'
 import type { Answer, Sent } from './send.ts'
 
 /** Longer than a question may take, and the questions before it. */

@@ -1,11 +1,5 @@
+import type { Printed } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-
-/** What a command printed at the console, and its exit code. */
-export interface Printed {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 
 export const printedType = 'application/vnd.postern.printed+json'
 

@@ -1,6 +1,7 @@
 import { decline } from '../../operations/declined.ts'
 import { parsePolicySet } from '../../policy/set/policy-set.ts'
 import { proposeSpec } from '../approval/specs.ts'
+import { print } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import { confirmPublication } from '../publish/publish.ts'
@@ -9,7 +10,6 @@ import { askConsole, questionMs } from './ask-console.ts'
 import { type Chosen, chooseOperation, type Typed } from './choose.ts'
 import { type Draft, readDraft } from './draft.ts'
 import type { Gateway } from './gateway.ts'
-import type { Printed } from './printed.ts'
 import { requestOf } from './request.ts'
 
 /** A directory to publish: the console gets its files as a proposal, which is then pushed. */
@@ -69,11 +69,11 @@ export async function pushDirectory(
   }
   const run = async (chosen: Chosen) => askConsole(gateway, requestOf(chosen, draft), io)
   const stored = await run(proposal)
-  if (stored.code !== exitCodes.done) return passOn(stored, io)
+  if (stored.code !== exitCodes.done) return print(stored, io)
   if (!isAsked) io.err(stored.err)
   const { revision } = parsePolicySet(draft.files.filter(({ name }) => !name.includes('/')))
   const published = await run(push(revision))
-  const code = passOn(published, io)
+  const code = print(published, io)
   if (code !== exitCodes.done && (await isProposed(revision, gateway, io))) {
     io.err(
       `note: ${revision} is still proposed: push it by its revision, or drop it with "postern policy proposals --drop ${revision}"\n`,
@@ -94,10 +94,4 @@ async function isProposed(revision: string, gateway: Gateway, io: Io): Promise<b
   const path = `policy/proposals?${new URLSearchParams({ revision, output: 'json' })}`
   const { code } = await askConsole(gateway, { method: 'GET', path, timeoutMs: questionMs }, io)
   return code === exitCodes.done
-}
-
-function passOn({ code, out, err }: Printed, io: Io): number {
-  io.out(out)
-  io.err(err)
-  return code
 }

@@ -1,4 +1,4 @@
-import { type CommandSpec, UsageError } from '../command.ts'
+import { type CommandSpec, print, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -40,10 +40,7 @@ export async function runRemotely(
   if (chosen.operation.fixed?.includes('--yes') && !typed.options.has('yes')) {
     await askFirst(chosen, (each) => sendInSession(gateway, each, io), io)
   }
-  const printed = await askConsole(gateway, sent, io)
-  io.out(printed.out)
-  io.err(printed.err)
-  return printed.code
+  return print(await askConsole(gateway, sent, io), io)
 }
 
 /** Says what is wrong with the URL, without the usage of a command that is right. */

@@ -1,16 +1,7 @@
-import type { Command, CommandSpec } from '../../cli/command.ts'
+import type { Command, CommandSpec, Printed } from '../../cli/command.ts'
 import type { Io } from '../../cli/io.ts'
 import type { Input } from './check-input.ts'
 import type { Parameter } from './parameters.ts'
-
-/** What a command printed, and its exit code. */
-export interface Printed {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-  /** It refused because this person must not do that. */
-  readonly isForbidden?: boolean
-}
 
 /** More than any answer about 10,000 rules; a longer one would fill the memory of the console. */
 const maxCharacters = 64 * 1024 * 1024

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import type { Printed } from '../../cli/command.ts'
 import type { DraftDirectory } from '../../cli/io.ts'
 import { Fault } from '../../errors.ts'
-import type { Printed } from './call-command.ts'
 
 /** A command to run, and for whom. */
 export interface Task {

@@ -1,8 +1,9 @@
 import type { FastifyReply } from 'fastify'
+import type { Printed } from '../../cli/command.ts'
 import { exitCodes } from '../../cli/exit-codes.ts'
 import { json } from '../../cli/format.ts'
 import { Problem } from '../problem.ts'
-import { type Printed, tooLong } from './call-command.ts'
+import { tooLong } from './call-command.ts'
 
 /** The status for each exit code: an answer, also "no", is a success. */
 const statuses: Readonly<Record<number, number>> = {

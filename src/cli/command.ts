@@ -1,24 +1,13 @@
+import type { TSchema } from '../config/schema/type.ts'
+import type { Context } from '../operations/context.ts'
+import type { Field, InputOf, OneOf } from '../operations/operation.ts'
 import type { Io } from './io.ts'
 
 /** One option of a command, for the parser and for help. */
-export interface OptionSpec {
-  readonly description: string
+export interface OptionSpec extends Field {
   readonly short?: string
-  /** The placeholder of its value, such as FILE. An option without one is a flag. */
-  readonly value?: string
-  readonly choices?: readonly string[]
-  readonly number?: NumberRange
-  readonly default?: string
-  /** The option must be given; the text tells the user what to write. */
-  readonly required?: string
   /** Giving it twice is bad usage. Of other options the last one counts. */
   readonly once?: true
-}
-
-interface NumberRange {
-  readonly min: number
-  readonly max?: number
-  readonly integer?: true
 }
 
 /** One positional argument of a command. */
@@ -52,16 +41,6 @@ export interface CommandSpec {
   readonly examples: readonly string[]
 }
 
-type OneOf<Spec> = Spec extends { readonly choices: readonly (infer Choice)[] } ? Choice : string
-
-type OptionValue<Spec> = Spec extends { readonly value: string }
-  ?
-      | (Spec extends { readonly number: NumberRange } ? number : OneOf<Spec>)
-      | (Spec extends { readonly default: string } | { readonly required: string }
-          ? never
-          : undefined)
-  : boolean
-
 type ArgumentValues<Specs extends readonly ArgumentSpec[]> = Specs extends readonly [
   { readonly many: true },
 ]
@@ -76,9 +55,7 @@ type ArgumentValues<Specs extends readonly ArgumentSpec[]> = Specs extends reado
 
 /** What the user asked for, in the types that the specification promises. */
 export interface Call<Spec extends CommandSpec> {
-  readonly options: {
-    readonly [Name in keyof Spec['options']]: OptionValue<Spec['options'][Name]>
-  }
+  readonly options: InputOf<Spec['options']>
   readonly arguments: ArgumentValues<Spec['arguments']>
 }
 
@@ -90,7 +67,16 @@ export interface Command {
   readonly spec: CommandSpec
   /** Runs it with the arguments after its name and returns the exit code. */
   readonly run: (args: readonly string[], io: Io) => Promise<number>
+  /** What it is a view of, for programs that have no command line. */
+  readonly operation?: {
+    readonly document: TSchema
+    /** Runs it with these values of its fields, and shows the answer in a format of the command. */
+    readonly answer: (given: Given, output: string, context: Context) => Promise<Printed>
+  }
 }
+
+/** Values of fields by name, in the types that they promise. */
+export type Given = Readonly<Record<string, string | number | boolean | undefined>>
 
 /** What a command printed, and its exit code. */
 export interface Printed {

@@ -6,7 +6,7 @@ import type { Io } from './io.ts'
  * Who runs this command, for the audit log: the person whom the console knows, else the user of the
  * operating system, and from where.
  */
-export function operator(io: Io): Actor {
+export function operator(io: Pick<Io, 'env' | 'actor' | 'userName'>): Actor {
   if (io.actor !== undefined) return io.actor
   // Set by sshd: address and port of the client, then of the server.
   const [client] = (io.env['SSH_CONNECTION'] ?? '').split(' ')

@@ -1,3 +1,4 @@
+import type { Actor } from '../stores/audit/audit.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 /** Where a configuration comes from, and what stays open between operations. */
@@ -8,4 +9,13 @@ export interface Surroundings {
   readonly shared?: SharedStores
   /** Tells people at once what the answer will not say, such as a guess that it depends on. */
   err(text: string): void
+}
+
+/** For whom an operation works, and with what. */
+export interface Context extends Surroundings {
+  /** The configuration file that the caller names. */
+  readonly configFile: string | undefined
+  readonly actor: Actor
+  /** Milliseconds since 1970. */
+  now(): number
 }

@@ -31,13 +31,3 @@ export function checkName(name: string): void {
     )
   }
 }
-
-/** `2`, or `2 (and 1 disabled)`. */
-export function usersInWords(users: {
-  readonly enabled: number
-  readonly disabled: number
-}): string {
-  return users.disabled === 0
-    ? `${users.enabled}`
-    : `${users.enabled} (and ${users.disabled} disabled)`
-}

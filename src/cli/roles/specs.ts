@@ -11,24 +11,6 @@ const exitCodes = {
 } as const
 const revokes = 'Revokes the tokens that carry the old value, on every gateway, within a second.'
 
-export const listSpec = {
-  name: 'role list',
-  summary: 'list all roles with their data scope and number of accounts',
-  arguments: [],
-  options: { ...common },
-  exitCodes: { 0: 'listed', 3: exitCodes[3], 5: 'the database is unreachable' },
-  examples: ['postern role list', "postern role list --output json | jq -r '.[].roleKey'"],
-} as const satisfies CommandSpec
-
-export const showSpec = {
-  name: 'role show',
-  summary: 'show one role and its accounts',
-  arguments: [key],
-  options: { ...common },
-  exitCodes: { 0: 'shown', 1: 'unknown role', 3: exitCodes[3], 5: 'the database is unreachable' },
-  examples: ['postern role show editor'],
-} as const satisfies CommandSpec
-
 export const addSpec = {
   name: 'role add',
   summary: 'create a role',

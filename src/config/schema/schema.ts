@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import {
   captchaSettings,
   cookieSettings,
@@ -29,7 +28,7 @@ import { UPSTREAM_NAME } from './patterns.ts'
 import { refusalsSettings } from './refusals.ts'
 import { endpoint, section } from './setting-builders.ts'
 import { policySettings, redisSettings } from './stores.ts'
-import { Type } from './type.ts'
+import { Type, type ValueOf } from './type.ts'
 
 /** The longest `jwt.timeout` that can be configured. */
 export { TEN_YEARS_SECONDS as LONGEST_TIMEOUT_SECONDS } from './setting-builders.ts'
@@ -83,14 +82,8 @@ export const configSchema = section('Configuration of Postern.', {
   shutdown: shutdownSettings,
 })
 
-type DeepReadonly<T> = T extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-    : T
-
 /** A valid configuration with every default filled in, deeply frozen. */
-export type Config = DeepReadonly<Static<typeof configSchema>>
+export type Config = ValueOf<typeof configSchema>
 
 type DeepPartial<T> = T extends readonly (infer Item)[]
   ? readonly (DeepPartial<Item> | undefined)[]

@@ -1,4 +1,4 @@
-import type { Type as TypeBox } from 'typebox'
+import type { Static, TSchema, Type as TypeBox } from 'typebox'
 
 type Schema = object
 type Options = Readonly<Record<string, unknown>>
@@ -10,6 +10,7 @@ const builders = {
   String: (options: Options = {}) => ({ type: 'string', ...options }),
   Integer: (options: Options = {}) => ({ type: 'integer', ...options }),
   Boolean: (options: Options = {}) => ({ type: 'boolean', ...options }),
+  Null: () => ({ type: 'null' }),
   Literal: (value: string | boolean, options: Options = {}) => {
     return { type: typeof value, const: value, ...options }
   },
@@ -34,7 +35,17 @@ const builders = {
 }
 
 /**
- * The part of TypeBox that the settings use, with its types: they are all that is needed of it.
- * Loading it takes longer than loading all other settings code.
+ * The part of TypeBox that settings and operations use, with its types: they are all that is needed of
+ * it. Loading it takes longer than loading all other settings code.
  */
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>
+
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T
+
+/** The values that a schema accepts, deeply frozen. */
+export type ValueOf<Schema extends TSchema> = DeepReadonly<Static<Schema>>
+export type { TSchema }

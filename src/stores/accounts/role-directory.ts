@@ -22,7 +22,7 @@ export interface RoleSummary {
   readonly services: number
 }
 
-export interface RoleDetails extends RoleSummary {
+interface RoleDetails extends RoleSummary {
   readonly createdAt: string | null
   readonly updatedAt: string | null
   /** The first of its accounts by ID; compare with the counts. */

@@ -1,0 +1,105 @@
+import type { TSchema } from '../../config/schema/type.ts'
+import type { Context } from '../../operations/context.ts'
+import type { Field, Fields, InputOf, Operation } from '../../operations/operation.ts'
+import {
+  type Command,
+  type CommandSpec,
+  configOption,
+  type Given,
+  outputOption,
+  type Printed,
+  print,
+} from '../command.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { json } from '../format.ts'
+import type { Io } from '../io.ts'
+import { operator } from '../operator.ts'
+import type { View } from '../view.ts'
+import { commandFailure } from './failure.ts'
+import { command } from './run-command.ts'
+
+/** How the command line shows an operation. */
+interface Face<Input extends Fields, Document extends TSchema>
+  extends Pick<CommandSpec, 'exitCodes' | 'examples'> {
+  /** The fields that are arguments, in order; the others are options. */
+  readonly arguments?: readonly (keyof Input & string)[]
+  readonly view: () => Promise<View<Input, Document>>
+}
+
+/** The command of an operation: parses its input, runs it here and prints its document. */
+export function operationCommand<const Input extends Fields, Document extends TSchema>(
+  operation: Operation<Input, Document>,
+  face: Face<Input, Document>,
+): Command {
+  const spec = specOf(operation, face)
+
+  async function answer(given: Given, output: string, context: Context): Promise<Printed> {
+    try {
+      const [{ run }, view] = await Promise.all([operation.load(), face.view()])
+      const input = inputOf(operation.input, given)
+      const { outcome = 'done', ...answered } = await run(input, context)
+      const shown = view[output]?.(answered, input) ?? json(answered.document)
+      const printed = typeof shown === 'string' ? { out: shown, err: '' } : shown
+      return { code: exitCodes[outcome], ...printed }
+    } catch (error) {
+      return commandFailure(error, spec, { output, place: context })
+    }
+  }
+
+  const { run } = command(spec, async () => async (call, io) => {
+    const { output = 'text', config, ...options } = call.options as Partial<Record<string, string>>
+    const named = face.arguments?.map((name, at) => [name, call.arguments[at]] as const) ?? []
+    const given = { ...options, ...Object.fromEntries(named) }
+    return print(await answer(given, output, contextOf(config, io)), io)
+  })
+  return { spec, run, operation: { document: operation.document, answer } }
+}
+
+/** What the operation of a command works with. */
+export function contextOf(
+  configFile: string | undefined,
+  io: Pick<Io, 'env' | 'cwd' | 'err' | 'actor' | 'userName' | 'shared' | 'now'>,
+): Context {
+  const { env, cwd, err, shared } = io
+  return {
+    ...{ env, cwd, err, configFile, actor: operator(io), now: () => io.now?.() ?? Date.now() },
+    ...(shared !== undefined && { shared }),
+  }
+}
+
+/** Adds what the caller did not give. */
+function inputOf<Input extends Fields>(fields: Input, given: Given): InputOf<Input> {
+  const values = Object.entries<Field>(fields).map(([name, field]) => {
+    const { value, number, default: standard } = field
+    const otherwise = number === undefined || standard === undefined ? standard : Number(standard)
+    return [name, given[name] ?? (value === undefined ? false : otherwise)] as const
+  })
+  return Object.fromEntries(values) as InputOf<Input>
+}
+
+/** What parser, help, completion and reference know of the command. */
+function specOf<Input extends Fields, Document extends TSchema>(
+  { name, summary, details, input }: Operation<Input, Document>,
+  { arguments: positional = [], exitCodes: codes, examples }: Face<Input, Document>,
+): CommandSpec {
+  const isArgument = (field: string) => (positional as readonly string[]).includes(field)
+  const options = Object.entries<Field>(input).filter(([field]) => !isArgument(field))
+  return {
+    ...{ name, summary, examples, exitCodes: codes },
+    ...(details !== undefined && { details }),
+    arguments: positional.map((field) => {
+      const { value = field, description, choices, required }: Field = input[field] as Field
+      return {
+        ...{ name: value, description, ...(choices !== undefined && { choices }) },
+        ...(required === undefined && { optional: true as const }),
+      }
+    }),
+    options: { ...Object.fromEntries(options), ...outputOption, ...configOption },
+  }
+}
+
+/** The exit codes of a command that reads the database only. */
+export const databaseFailures = {
+  3: 'the configuration or a table is not valid',
+  5: 'the database is unreachable',
+} as const

@@ -1,0 +1,23 @@
+import type { TSchema, ValueOf } from '../config/schema/type.ts'
+import type { Answer, Description, Fields, InputOf } from '../operations/operation.ts'
+import type { Printed } from './command.ts'
+
+/** The formats of a document, by name. JSON is the document itself unless a view says otherwise. */
+export type View<Input extends Fields, Document extends TSchema> = {
+  readonly text: Format<Input, Document>
+} & Readonly<Record<string, Format<Input, Document>>>
+
+/** What a format prints: results to stdout, which may be all, and remarks to stderr. */
+type Format<Input extends Fields, Document extends TSchema> = (
+  answer: Answer<ValueOf<Document>>,
+  input: InputOf<Input>,
+) => Pick<Printed, 'out' | 'err'> | string
+
+/** The views of a described operation. */
+export type ViewOf<Described> =
+  Described extends Description<infer Input, infer Document> ? View<Input, Document> : never
+
+/** The notes of an answer, a line each. */
+export function warnings({ notes = [] }: Answer<unknown>): string {
+  return notes.map((note) => `postern: ${note}\n`).join('')
+}

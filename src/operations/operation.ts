@@ -1,0 +1,98 @@
+import type { TSchema, ValueOf } from '../config/schema/type.ts'
+import type { Context } from './context.ts'
+
+interface NumberRange {
+  readonly min: number
+  readonly max?: number
+  readonly integer?: true
+}
+
+/** One thing that a caller may say: an option or argument of a command, a parameter of the API. */
+export interface Field {
+  readonly description: string
+  /** The placeholder of its value, such as FILE. A field without one is a flag. */
+  readonly value?: string
+  readonly choices?: readonly string[]
+  readonly number?: NumberRange
+  readonly default?: string
+  /** The field must be given; the text tells the caller what to write. */
+  readonly required?: string
+}
+
+export type Fields = Readonly<Record<string, Field>>
+
+/** One of the choices, where there are some. */
+export type OneOf<Of> = Of extends { readonly choices: readonly (infer Choice)[] } ? Choice : string
+
+type FieldValue<Of> = Of extends { readonly value: string }
+  ?
+      | (Of extends { readonly number: NumberRange } ? number : OneOf<Of>)
+      | (Of extends { readonly default: string } | { readonly required: string }
+          ? never
+          : undefined)
+  : boolean
+
+/** The values of all fields, by name. */
+export type InputOf<Input extends Fields> = {
+  readonly [Name in keyof Input]: FieldValue<Input[Name]>
+}
+
+/** A document, what it does not say, and how the operation ended where it did not fail. */
+export interface Answer<Document> {
+  readonly document: Document
+  readonly notes?: readonly string[]
+  /** An exit code of a command, a status of the API; absent: `done`. */
+  readonly outcome?: 'done' | 'no' | 'unavailable'
+}
+
+type Run<Input extends Fields, Document extends TSchema> = (
+  input: InputOf<Input>,
+  context: Context,
+) => Promise<Answer<ValueOf<Document>>>
+
+/**
+ * Something that an operator can ask or change. Commands, the management API and the pages are views of
+ * it: it prints nothing, and knows no argument list, exit code or HTTP status.
+ */
+export interface Description<Input extends Fields = Fields, Document extends TSchema = TSchema> {
+  /** The words of its command; with slashes between them, the path of the API. */
+  readonly name: string
+  /** A phrase without a period. */
+  readonly summary: string
+  /** Paragraphs below the summary. */
+  readonly details?: string
+  /** Who may call it; `local`: it is not offered over the network. */
+  readonly access: 'reader' | 'author' | 'publisher' | 'local'
+  readonly kind: 'question' | 'change'
+  readonly input: Input
+  readonly document: Document
+}
+
+/** Describes what readers may ask. */
+export function question<const Input extends Fields, Document extends TSchema>(
+  description: Omit<Description<Input, Document>, 'access' | 'kind'>,
+): Description<Input, Document> {
+  return { ...description, access: 'reader', kind: 'question' }
+}
+
+export interface Operation<Input extends Fields, Document extends TSchema>
+  extends Description<Input, Document> {
+  /** Loads what does the work: help and the list of operations need neither Redis nor a database. */
+  readonly load: () => Promise<{ readonly run: Run<Input, Document> }>
+}
+
+/** Adds the module that does the work, which is loaded for that only. */
+export function implement<Input extends Fields, Document extends TSchema>(
+  description: Description<Input, Document>,
+  load: () => Promise<{ readonly run: Run<Input, Document> }>,
+): Operation<Input, Document> {
+  return { ...description, load }
+}
+
+/** What implements a description. */
+export type RunOf<Described> =
+  Described extends Description<infer Input, infer Document> ? Run<Input, Document> : never
+
+/** What a described operation answers. */
+export type DocumentOf<Described> =
+  Described extends Description<infer _, infer Document> ? ValueOf<Document> : never

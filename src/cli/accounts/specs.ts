@@ -103,39 +103,6 @@ undoes it; "user disable" keeps the account. ${revokes}`,
   examples: ['postern user delete alice', 'postern user delete alice --yes'],
 } as const satisfies CommandSpec
 
-export const showSpec = {
-  name: 'user show',
-  summary:
-    'show one account: its role, data scope, status, links, lock-outs, sessions and one-time codes',
-  details: `Lock-outs after wrong passwords end by themselves, or with "postern login unlock". Lock-outs and sessions
-are "unknown" if Redis is unreachable or the signing key is not at hand.`,
-  arguments: [name],
-  options: { ...common },
-  exitCodes: { 0: 'shown', 1: 'unknown user', 3: exitCodes[3], 5: 'the database is unreachable' },
-  examples: ['postern user show alice', 'postern user show alice --output json | jq .dataScope'],
-} as const satisfies CommandSpec
-
-export const listSpec = {
-  name: 'user list',
-  summary: 'list accounts with their role, status, kind and one-time codes',
-  arguments: [],
-  options: {
-    'starts-with': { value: 'TEXT', description: 'only names that start with this, in any case' },
-    limit: {
-      value: 'N',
-      number: { min: 1, integer: true },
-      description: 'number of accounts, by ID (default: all)',
-    },
-    ...common,
-  },
-  exitCodes: { 0: 'listed', 3: exitCodes[3], 5: 'the database is unreachable' },
-  examples: [
-    'postern user list',
-    'postern user list --starts-with ann --limit 10',
-    "postern user list --output json | jq -r '.[] | select(.enabled) | .username'",
-  ],
-} as const satisfies CommandSpec
-
 export const migrateSpec = {
   name: 'db migrate',
   summary: 'create the missing tables in the configured database',

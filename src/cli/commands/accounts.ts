@@ -1,19 +1,19 @@
+import { userList, userShow } from '../../operations/accounts/accounts.ts'
 import {
   addSpec,
   deleteSpec,
   disableSpec,
   enableSpec,
-  listSpec,
   migrateSpec,
   passwdSpec,
   renameSpec,
   roleSpec,
-  showSpec,
 } from '../accounts/specs.ts'
 import type { Command } from '../command.ts'
 import { linkSpec, unlinkSpec } from '../identities/specs.ts'
 import { totpSpec } from '../second-factor/specs.ts'
 import { inspectSpec, revokeSpec } from '../tokens/specs.ts'
+import { databaseFailures, operationCommand } from './operation-command.ts'
 import { command } from './run-command.ts'
 import { serviceTokenCommands } from './services.ts'
 
@@ -28,8 +28,21 @@ export const userCommands: readonly Command[] = [
   command(unlinkSpec, async () => (await import('../identities/link.ts')).userUnlink),
   command(deleteSpec, async () => (await import('../accounts/user.ts')).userDelete),
   command(totpSpec, async () => (await import('../second-factor/user-totp.ts')).userTotp),
-  command(showSpec, async () => (await import('../accounts/user-show.ts')).userShow),
-  command(listSpec, async () => (await import('../accounts/user-list.ts')).userList),
+  operationCommand(userShow, {
+    arguments: ['name'],
+    exitCodes: { 0: 'shown', 1: 'unknown user', ...databaseFailures },
+    examples: ['postern user show alice', 'postern user show alice --output json | jq .dataScope'],
+    view: async () => (await import('../accounts/user-views.ts')).userShowView,
+  }),
+  operationCommand(userList, {
+    exitCodes: { 0: 'listed', ...databaseFailures },
+    examples: [
+      'postern user list',
+      'postern user list --starts-with ann --limit 10',
+      "postern user list --output json | jq -r '.[] | select(.enabled) | .username'",
+    ],
+    view: async () => (await import('../accounts/user-views.ts')).userListView,
+  }),
 ]
 
 export const tokenCommands: readonly Command[] = [

@@ -4,7 +4,7 @@ import { withFaults } from '../database/database-fault.ts'
 import type { Schema } from '../database/schema.ts'
 
 /** What an account is linked to, as operators see it. */
-export interface AccountLink {
+interface AccountLink {
   readonly provider: string
   readonly issuer: string
   readonly subject: string

@@ -45,15 +45,6 @@ export const removeSpec = {
   examples: ['postern service remove ci'],
 } as const satisfies CommandSpec
 
-export const listSpec = {
-  name: 'service list',
-  summary: 'list the accounts of programs',
-  arguments: [],
-  options: { ...common },
-  exitCodes: { 0: 'listed', 3: exitCodes[3], 5: 'the database is unreachable' },
-  examples: ['postern service list', "postern service list --output json | jq -r '.[].name'"],
-} as const satisfies CommandSpec
-
 export const issueSpec = {
   name: 'token issue',
   summary: 'issue a token to a service account and print it',
@@ -78,28 +69,5 @@ gateways, and the key that signs tokens. The lifetime is at most tokens.service.
   examples: [
     'postern token issue ci --expires 90d --note github',
     'postern token issue ci --expires 90d | gh secret set API_TOKEN',
-  ],
-} as const satisfies CommandSpec
-
-export const tokenListSpec = {
-  name: 'token list',
-  summary: 'list the tokens of service accounts',
-  details: `Newest first. Status: good, expired, revoked, key removed (its key no longer verifies tokens), or too
-long-lived (tokens.service.maxLifetime was longer when it was issued).
-Tokens of people are sessions.`,
-  arguments: [],
-  options: {
-    service: { value: 'NAME', description: 'only the tokens of this service account' },
-    ...common,
-  },
-  exitCodes: {
-    0: 'listed',
-    1: 'unknown service account',
-    3: exitCodes[3],
-    5: 'a store is unreachable',
-  },
-  examples: [
-    'postern token list',
-    'postern token list --service ci --output json | jq -r \'.[] | select(.status == "good") | .id\'',
   ],
 } as const satisfies CommandSpec

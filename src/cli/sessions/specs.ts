@@ -1,37 +1,5 @@
 import { type CommandSpec, configOption, outputOption } from '../command.ts'
 
-export const listSpec = {
-  name: 'session list',
-  summary: 'list who is logged in',
-  details: `A session is a token that a login issued and that gateways still accept. Those seen last come first;
-the times are in UTC, and the last one is exact to about a minute. The ID of a login to the console
-begins with console-.
-
-Tokens of service accounts and of other issuers are not sessions.`,
-  arguments: [],
-  options: {
-    user: { value: 'NAME|ID', description: 'only sessions of this user' },
-    limit: {
-      value: 'N',
-      number: { min: 1, integer: true },
-      default: '100',
-      description: 'number of sessions, those seen last first',
-    },
-    ...outputOption,
-    ...configOption,
-  },
-  exitCodes: {
-    0: 'listed',
-    3: 'the configuration or a table is not valid',
-    5: 'Redis or the database is unreachable, or has no table postern_session',
-  },
-  examples: [
-    'postern session list',
-    'postern session list --user alice',
-    "postern session list --limit 100000 --output json | jq -r '.sessions[].address' | sort | uniq -c",
-  ],
-} as const satisfies CommandSpec
-
 export const endSpec = {
   name: 'session end',
   summary: 'end one session, those of a user, or all',

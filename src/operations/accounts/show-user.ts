@@ -12,6 +12,7 @@ import { liveSessions } from '../../stores/sessions/live-sessions.ts'
 import { accountSettings, withDatabase } from '../configured-database.ts'
 import { type OpenLockout, withLockouts } from '../logins/open-lockouts.ts'
 import type { RunOf } from '../operation.ts'
+import { rfc3339 } from '../rfc3339.ts'
 import { withSessions } from '../sessions/open-sessions.ts'
 import { accountsNamed } from './accounts-named.ts'
 import type { userShow } from './descriptions.ts'
@@ -76,8 +77,4 @@ function codesOf(enrolled: EnrolledAccount | undefined) {
 function toJson({ kind, block, sinceMs, untilMs, attempts }: OpenLockout) {
   const address = block === undefined ? {} : { address: block }
   return { kind, ...address, since: rfc3339(sinceMs), until: rfc3339(untilMs), attempts }
-}
-
-function rfc3339(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -1,0 +1,38 @@
+import type { DocumentOf } from '../../operations/operation.ts'
+import type { serviceList, tokenList } from '../../operations/services/descriptions.ts'
+import { formatTable, json } from '../format.ts'
+import { type ViewOf, warnings } from '../view.ts'
+
+export const serviceListView: ViewOf<typeof serviceList> = {
+  text({ document }) {
+    const rows = document.map(({ userId, name, role, createdAt, note }) => {
+      return [userId, name, role, createdAt, note]
+    })
+    return formatTable([['ID', 'NAME', 'ROLE', 'CREATED', 'NOTE'], ...rows])
+  },
+}
+
+export const tokenListView: ViewOf<typeof tokenList> = {
+  text: (answer) => ({
+    out: formatTable([titles, ...answer.document.map(row)]),
+    err: warnings(answer),
+  }),
+  json: (answer) => ({ out: json(answer.document), err: warnings(answer) }),
+}
+
+const titles = [
+  ...['ID', 'SERVICE', 'ROLE', 'STATUS', 'ISSUED', 'EXPIRES', 'LAST SEEN', 'KEY', 'ISSUED BY'],
+  'NOTE',
+]
+
+function row(token: DocumentOf<typeof tokenList>[number]): readonly string[] {
+  const { id, service, role, status, issuedAt, expiresAt, lastSeen, kid, issuedBy, note } = token
+  return [
+    ...[id, service, role, status, day(issuedAt), day(expiresAt), lastSeen ?? 'never'],
+    ...[kid ?? 'jwt.secret', issuedBy, note],
+  ]
+}
+
+function day(iso: string): string {
+  return iso.slice(0, 10)
+}

@@ -61,8 +61,8 @@ export interface Description<Input extends Fields = Fields, Document extends TSc
   readonly summary: string
   /** Paragraphs below the summary. */
   readonly details?: string
-  /** Who may call it; `local`: it is not offered over the network. */
-  readonly access: 'reader' | 'author' | 'publisher' | 'local'
+  /** Who may call it over the network. */
+  readonly access: 'reader' | 'author' | 'publisher'
   readonly kind: 'question' | 'change'
   readonly input: Input
   readonly document: Document

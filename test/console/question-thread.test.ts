@@ -8,7 +8,7 @@ import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { consoleFiles } from '../support/console-policy.ts'
 
 const task: Task = {
-  ...{ command: 'version', args: ['--output=json', '--'] },
+  ...{ command: 'version', asked: { args: ['--output=json', '--'] } },
   ...{ username: 'ann', address: '192.0.2.1', protectedRoles: [], writes: false },
 }
 

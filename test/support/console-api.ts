@@ -5,6 +5,7 @@ import type { ConsoleSession } from '../../src/console/access/session.ts'
 import { createOperations } from '../../src/console/api/register.ts'
 import { createErrorReplies } from '../../src/console/replies.ts'
 import { createMessages } from '../../src/messages/messages.ts'
+import { checkDocument } from './check-document.ts'
 import { golden } from './golden/golden.ts'
 import { headersIn } from './golden/headers.ts'
 import { readTestConfig } from './test-config.ts'
@@ -67,6 +68,7 @@ export async function startConsoleApi(options: {
   async function send(target: string, call: string, init: RequestInit): Promise<ApiAnswer> {
     const record = golden?.call(call)
     const { status, headers, ...answer } = await readAnswer(await fetch(target, init))
+    await checkDocument(call.split(' ')[1] ?? '', answer.body, headers.get('postern-exit-code'))
     record?.({ status, headers: headersIn((name) => headers.get(name) ?? undefined), ...answer })
     return { status, headers, ...answer }
   }

@@ -1,4 +1,5 @@
 import { dispatch } from '../../src/cli/commands/dispatch.ts'
+import { checkDocument } from './check-document.ts'
 import { golden } from './golden/golden.ts'
 
 export interface RunOptions {
@@ -59,6 +60,8 @@ export async function runCommand(
       },
     }),
   })
+  if (/ --output[ =]json\b/.test(argv.join(' ')))
+    await checkDocument(argv.join('/'), out, `${code}`)
   record?.({ code, out, err })
   return { code, out, err }
 }

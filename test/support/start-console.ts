@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { createOperations, type RegisterOperations } from '../../src/console/api/register.ts'
 import { createLog } from '../../src/log/log.ts'
 import { openConsole, type RunningConsole } from '../../src/serve/console/open-console.ts'
+import { checkDocument } from './check-document.ts'
 import { golden } from './golden/golden.ts'
 import { headersIn } from './golden/headers.ts'
 import { type RawAnswer, request, sendRaw } from './raw-client.ts'
@@ -164,6 +165,8 @@ async function send(port: number, line: string, given: ConsoleCall): Promise<Raw
   })
   const [answer] = answers
   if (answer === undefined) throw new Error(`no answer to ${line}`)
+  const code = answer.header('postern-exit-code')
+  await checkDocument(target, answer.body, code)
   record?.({
     status: answer.status,
     headers: headersIn((name) => answer.header(name)),

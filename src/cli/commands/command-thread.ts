@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { callCommand } from '../../console/api/call-command.ts'
-import { personIo } from '../../console/api/person-io.ts'
+import { perform } from '../../console/api/call-command.ts'
 import type { Task, ThreadData } from '../../console/api/question-thread.ts'
 import { createSharedStores } from '../../console/stores/shared-stores.ts'
 import { lowerThreadPriority } from '../../thread-priority.ts'
@@ -14,6 +13,6 @@ lowerThreadPriority()
 parentPort?.on('message', async ({ id, task }: { readonly id: number; readonly task: Task }) => {
   const command = await findCommand(task.command)
   if (command === undefined) throw new Error(`unknown command ${task.command}`)
-  const printed = await callCommand(command, task.args, personIo(task, { cwd, env, shared }))
+  const printed = await perform(command, task, { cwd, env, shared })
   parentPort?.postMessage({ id, printed })
 })

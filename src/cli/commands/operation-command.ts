@@ -12,8 +12,7 @@ import {
 } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json } from '../format.ts'
-import type { Io } from '../io.ts'
-import { operator } from '../operator.ts'
+import { contextOf } from '../operation-context.ts'
 import type { View } from '../view.ts'
 import { commandFailure } from './failure.ts'
 import { command } from './run-command.ts'
@@ -47,24 +46,13 @@ export function operationCommand<const Input extends Fields, Document extends TS
   }
 
   const { run } = command(spec, async () => async (call, io) => {
-    const { output = 'text', config, ...options } = call.options as Partial<Record<string, string>>
+    const { output, config, ...options }: Given = call.options
     const named = face.arguments?.map((name, at) => [name, call.arguments[at]] as const) ?? []
     const given = { ...options, ...Object.fromEntries(named) }
-    return print(await answer(given, output, contextOf(config, io)), io)
+    const context = contextOf(config === undefined ? undefined : String(config), io)
+    return print(await answer(given, String(output), context), io)
   })
   return { spec, run, operation: { document: operation.document, answer } }
-}
-
-/** What the operation of a command works with. */
-export function contextOf(
-  configFile: string | undefined,
-  io: Pick<Io, 'env' | 'cwd' | 'err' | 'actor' | 'userName' | 'shared' | 'now'>,
-): Context {
-  const { env, cwd, err, shared } = io
-  return {
-    ...{ env, cwd, err, configFile, actor: operator(io), now: () => io.now?.() ?? Date.now() },
-    ...(shared !== undefined && { shared }),
-  }
 }
 
 /** Adds what the caller did not give. */

@@ -1,7 +1,9 @@
 import type { Command, CommandSpec, Printed } from '../../cli/command.ts'
-import type { Io } from '../../cli/io.ts'
+import { contextOf } from '../../cli/operation-context.ts'
 import type { Input } from './check-input.ts'
 import type { Parameter } from './parameters.ts'
+import { type ConsoleIo, personIo } from './person-io.ts'
+import type { Task } from './question-thread.ts'
 
 /** More than any answer about 10,000 rules; a longer one would fill the memory of the console. */
 const maxCharacters = 64 * 1024 * 1024
@@ -9,11 +11,24 @@ const maxCharacters = 64 * 1024 * 1024
 /** The exit code of an answer that is too long, beside those of commands. */
 export const tooLong = 75
 
+/** Runs the operation of a command, or else the command line of a task. */
+export async function perform(command: Command, task: Task, io: ConsoleIo): Promise<Printed> {
+  const person = personIo(task, io)
+  if ('args' in task.asked) return callCommand(command, task.asked.args, person)
+  if (command.operation === undefined) throw new Error(`${task.command} has a command line only`)
+  const { input, output, config } = task.asked
+  const remarks: string[] = []
+  const context = contextOf(config, { ...person, err: (text) => void remarks.push(text) })
+  const { err, ...printed } = await command.operation.answer(input, output, context)
+  if (printed.out.length > maxCharacters) return { code: tooLong, out: '', err: '' }
+  return { ...printed, err: `${remarks.join('')}${err}` }
+}
+
 /** Runs a command with nothing of this process but what `io` has, and keeps what it prints. */
-export async function callCommand(
+async function callCommand(
   command: Command,
   args: readonly string[],
-  io: Pick<Io, 'env' | 'cwd' | 'userName' | 'actor' | 'protectedRoles' | 'shared' | 'draft'>,
+  io: ReturnType<typeof personIo>,
 ): Promise<Printed> {
   const out: string[] = []
   const err: string[] = []
@@ -38,6 +53,12 @@ export async function callCommand(
   return { code, out: out.join(''), err: err.join(''), isForbidden }
 }
 
+/** The values of a call, and the format of its answer. */
+interface Called {
+  readonly output: string
+  readonly values: Input
+}
+
 interface CommandLine {
   readonly spec: CommandSpec
   /** The configuration of the console. */
@@ -54,9 +75,8 @@ interface CommandLine {
 export function argvOf(
   { spec, config, fixed = [], draft }: CommandLine,
   parameters: readonly Parameter[],
-  input: Input,
+  { output, values }: Called,
 ): readonly string[] {
-  const { output = 'json', confirm: _, ...values } = input
   const options = parameters.flatMap(({ name, isArgument }) => {
     const value = values[name]
     if (isArgument || value === undefined || value === false) return []

@@ -1,4 +1,4 @@
-import type { CommandSpec, FindCommand } from '../../cli/command.ts'
+import type { Command, CommandSpec, FindCommand } from '../../cli/command.ts'
 import { version } from '../../version.ts'
 import { directoryName, draftName, mostFiles } from './draft.ts'
 import type { Operation } from './operations.ts'
@@ -9,12 +9,15 @@ import { draftOperations, writeOperations } from './writes.ts'
 /** The description of the management API, as `docs/console-openapi.yaml` has it. */
 export async function openApiDocument(find: FindCommand): Promise<object> {
   const paths: Record<string, Record<string, object>> = structuredClone(accessPaths)
+  const schemas: Record<string, object> = { Errors: errors }
   for (const operation of [...questions, ...draftOperations, ...writeOperations]) {
     const command = await find(operation.command)
     if (command === undefined) throw new Error(`unknown command ${operation.command}`)
     const path = `/${operation.command.replaceAll(' ', '/')}`
     const method = operation.kind === undefined ? 'get' : 'post'
-    paths[path] = { ...paths[path], [method]: describe(operation, command.spec) }
+    paths[path] = { ...paths[path], [method]: describe(operation, command) }
+    const { operation: typed } = command
+    if (typed !== undefined) schemas[schemaName(operation.command)] = typed.document
   }
   return {
     openapi: '3.1.0',
@@ -37,12 +40,12 @@ export async function openApiDocument(find: FindCommand): Promise<object> {
         },
       },
       responses,
-      schemas: { Errors: errors },
+      schemas,
     },
   }
 }
 
-function describe(operation: Operation, spec: CommandSpec): object {
+function describe(operation: Operation, { spec, operation: typed }: Command): object {
   const { kind = 'question', role } = operation
   const parameters = parametersOf(operation, spec)
   const needs = kind === 'change' ? ', console.write and a recent confirmation' : ''
@@ -57,7 +60,7 @@ function describe(operation: Operation, spec: CommandSpec): object {
           requestBody: { required: true, content: jsonContent(bodySchema(operation, parameters)) },
         }),
     responses: {
-      200: { $ref: '#/components/responses/Printed' },
+      200: typed === undefined ? { $ref: '#/components/responses/Printed' } : documented(spec),
       ...Object.fromEntries(
         Object.keys(problems).map((status) => [
           status,
@@ -66,6 +69,23 @@ function describe(operation: Operation, spec: CommandSpec): object {
       ),
     },
   }
+}
+
+/** What the command prints, with the schema of its JSON. */
+function documented({ name, exitCodes }: CommandSpec): object {
+  const document = schemaRef(schemaName(name))
+  // An answer too: the command asked, and refuses or found nothing.
+  const schema = exitCodes[1] === undefined ? document : { anyOf: [document, schemaRef('Errors')] }
+  return { ...printed, content: { ...jsonContent(schema), 'text/plain': {} } }
+}
+
+function schemaRef(name: string): object {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/** `UserList` of `user list`. */
+function schemaName(command: string): string {
+  return command.replaceAll(/(?:^| )([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function inQuery({ name, description, isRequired, schema }: Parameter): object {
@@ -136,18 +156,20 @@ const problems: Readonly<Record<number, string>> = {
   503: 'Redis, the database or the gateway is unreachable.',
 }
 
-const responses = {
-  Printed: {
-    description: 'What the command printed.',
-    headers: {
-      'Postern-Exit-Code': { description: 'Exit code of the command.', schema: { type: 'string' } },
-    },
-    content: { 'application/json': {}, 'text/plain': {}, 'text/csv': {} },
+const printed = {
+  description: 'What the command printed.',
+  headers: {
+    'Postern-Exit-Code': { description: 'Exit code of the command.', schema: { type: 'string' } },
   },
+  content: { 'application/json': {}, 'text/plain': {}, 'text/csv': {} },
+}
+
+const responses = {
+  Printed: printed,
   ...Object.fromEntries(
     Object.entries(problems).map(([status, description]) => [
       `Problem${status}`,
-      { description, content: jsonContent({ $ref: '#/components/schemas/Errors' }) },
+      { description, content: jsonContent(schemaRef('Errors')) },
     ]),
   ),
 }

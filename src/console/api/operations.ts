@@ -1,9 +1,14 @@
+import { userList, userShow } from '../../operations/accounts/descriptions.ts'
+import type { Description } from '../../operations/operation.ts'
+import { roleList, roleShow } from '../../operations/roles/descriptions.ts'
+import { serviceList, tokenList } from '../../operations/services/descriptions.ts'
+import { sessionList } from '../../operations/sessions/descriptions.ts'
 import type { ConsoleRole } from '../access/roles.ts'
 
 /**
- * A command that the management API offers. What callers may set is listed here, option by option: a
- * new option of a command reaches the API only by a change of this table. Options that name files,
- * directories, URLs or tokens stay out.
+ * A command that the management API offers. Of an operation, callers may set all fields of its input. Of
+ * other commands, what they may set is listed here, option by option: a new option reaches the API only
+ * by a change of this table. Options that name files, directories, URLs or tokens stay out.
  */
 export interface Operation {
   /** Its words, such as `policy who`; with slashes between them they are the path. */
@@ -109,13 +114,7 @@ export const questions: readonly Operation[] = [
   },
   { command: 'policy status', role: 'reader' },
   { command: 'policy history', role: 'reader', parameters: ['limit'] },
-  { command: 'user list', role: 'reader', parameters: ['starts-with', 'limit'] },
-  { command: 'user show', role: 'reader', parameters: ['name'] },
-  { command: 'role list', role: 'reader' },
-  { command: 'role show', role: 'reader', parameters: ['key'] },
-  { command: 'service list', role: 'reader' },
-  { command: 'token list', role: 'reader', parameters: ['service'] },
-  { command: 'session list', role: 'reader', parameters: ['user', 'limit'] },
+  ...[userList, userShow, roleList, roleShow, serviceList, tokenList, sessionList].map(offered),
   {
     command: 'login list',
     role: 'reader',
@@ -130,3 +129,7 @@ export const questions: readonly Operation[] = [
   },
   { command: 'keys list', role: 'reader' },
 ]
+
+function offered({ name, access, input }: Description): Operation {
+  return { command: name, role: access, parameters: Object.keys(input) }
+}

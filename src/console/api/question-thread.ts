@@ -2,11 +2,15 @@ import { Worker } from 'node:worker_threads'
 import type { Printed } from '../../cli/command.ts'
 import type { DraftDirectory } from '../../cli/io.ts'
 import { Fault } from '../../errors.ts'
+import type { Input } from './check-input.ts'
 
 /** A command to run, and for whom. */
 export interface Task {
   readonly command: string
-  readonly args: readonly string[]
+  /** A command line, or what its operation is to answer. */
+  readonly asked:
+    | { readonly args: readonly string[] }
+    | { readonly input: Input; readonly output: string; readonly config: string | undefined }
   readonly username: string
   /** The client's address. */
   readonly address: string

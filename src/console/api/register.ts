@@ -7,12 +7,12 @@ import type { ConsoleGuard } from '../access/guard.ts'
 import type { FindProtectedRoles } from '../access/roles.ts'
 import { ClientGone, Problem } from '../problem.ts'
 import { createSharedStores } from '../stores/shared-stores.ts'
-import { argvOf, callCommand } from './call-command.ts'
+import { argvOf, perform } from './call-command.ts'
 import { checkInput } from './check-input.ts'
 import { readDraft } from './draft.ts'
 import { type Operation, questions } from './operations.ts'
 import { type Parameter, parametersOf } from './parameters.ts'
-import { type ConsoleIo, personIo } from './person-io.ts'
+import type { ConsoleIo } from './person-io.ts'
 import { Busy, QuestionThread } from './question-thread.ts'
 import { sendPrinted } from './reply.ts'
 import { draftOperations, writeOperations } from './writes.ts'
@@ -41,9 +41,8 @@ interface CommandParts {
 }
 
 /** An operation with its command, ready to be called. */
-interface Offered extends Operation {
-  readonly run: Command['run']
-  readonly spec: Command['spec']
+interface Offered extends Omit<Operation, 'command'> {
+  readonly command: Command
   readonly accepted: readonly Parameter[]
 }
 
@@ -53,7 +52,7 @@ export async function createOperations(parts: CommandParts): Promise<RegisterOpe
   for (const operation of [...questions, ...draftOperations, ...writeOperations]) {
     const command = await parts.commands.find(operation.command)
     if (command === undefined) throw new Error(`unknown command ${operation.command}`)
-    offered.push({ ...operation, ...command, accepted: parametersOf(operation, command.spec) })
+    offered.push({ ...operation, command, accepted: parametersOf(operation, command.spec) })
   }
   return (scope, about) => {
     const { cwd, env } = parts.io
@@ -79,6 +78,7 @@ interface RouteParts extends OperationParts {
 
 function addRoute(scope: FastifyInstance, offered: Offered, parts: RouteParts): void {
   const { command, role, kind, accepted, fixed, confirms } = offered
+  const { spec, operation } = command
   const { config, guard, originOf, thread, io, onBug } = parts
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -90,22 +90,25 @@ function addRoute(scope: FastifyInstance, offered: Offered, parts: RouteParts): 
     }
     const { username, roleKey } = guard.sessionOf(request)
     const { address } = originOf(request)
-    const { spec } = offered
     if (kind === 'change') allowWaiting(reply, Number(input['wait'] ?? 0))
     const named =
       draft && offered.draft ? { name: offered.draft, directory: draft.name } : undefined
-    const args = argvOf({ spec, config, fixed, draft: named }, accepted, input)
+    const { output: format = 'json', confirm: _, ...values } = input
+    const output = String(format)
+    const line = { spec, config, fixed, draft: named }
+    const asked = operation
+      ? { input: values, output, config }
+      : { args: argvOf(line, accepted, { output, values }) }
     const task = {
-      ...{ command, args, username, address, draft, writes: kind === 'change' },
+      ...{ command: spec.name, asked, username, address, draft, writes: kind === 'change' },
       protectedRoles: parts.protectedRoles(roleKey),
     }
     const printed = offered.needsThread
       ? await thread.ask(task, goneSignal(reply))
-      : await callCommand(offered, args, personIo(task, io))
-    if (printed.code === exitCodes.bug) onBug(command, printed.err)
-    const { output = 'json' } = input
+      : await perform(command, task, io)
+    if (printed.code === exitCodes.bug) onBug(spec.name, printed.err)
     const { accept } = request.headers
-    return sendPrinted(reply, printed, { output: String(output), name: command, accept })
+    return sendPrinted(reply, printed, { output, name: spec.name, accept })
   }
 
   /** Answers, or says when to ask again. */
@@ -121,14 +124,17 @@ function addRoute(scope: FastifyInstance, offered: Offered, parts: RouteParts): 
 
   scope.route({
     method: kind === undefined ? 'GET' : 'POST',
-    url: `/${command.replaceAll(' ', '/')}`,
+    url: `/${spec.name.replaceAll(' ', '/')}`,
     config: { access: { role, ...(kind === 'change' && { confirmed: true }) } },
     handler: handle,
   })
 }
 
 /** The parameters of a call, and the files of its draft. */
-function givenIn(request: FastifyRequest, { kind, draft: argument }: Operation) {
+function givenIn(
+  request: FastifyRequest,
+  { kind, draft: argument }: Pick<Operation, 'kind' | 'draft'>,
+) {
   if (kind === undefined) return { given: request.query }
   // Else a form of a link could hide what a person confirms.
   if (Object.keys(request.query as object).length > 0) {

@@ -1,0 +1,39 @@
+import { Errors } from 'typebox/schema'
+import { findCommand } from '../../src/cli/commands/table.ts'
+
+/**
+ * Throws when the JSON document that an operation answered differs from the schema that it promises.
+ * `path` names the operation as the management API does; there may be none.
+ */
+export async function checkDocument(
+  path: string,
+  text: string,
+  exitCode: string | undefined | null,
+): Promise<void> {
+  const name = /^(?:[a-z]+\/)?[a-z]+/.exec(path)?.[0].replace('/', ' ') ?? ''
+  const schema = (await findCommand(name))?.operation?.document
+  if (schema === undefined || !isAnswer(exitCode) || !/^[[{]/.test(text)) return
+  const document: unknown = JSON.parse(text)
+  if (exitCode !== '0' && isFailure(document)) return
+  const [, errors] = Errors(closed(schema) as object, document)
+  if (errors.length === 0) return
+  const found = errors.map(({ instancePath, message }) => `${instancePath} ${message}`)
+  throw new Error(`${name} answers what its schema does not have: ${found.join('; ')}\n${text}`)
+}
+
+function isAnswer(exitCode: string | undefined | null): boolean {
+  return exitCode === '0' || exitCode === '1' || exitCode === '5'
+}
+
+function isFailure(document: unknown): boolean {
+  return typeof document === 'object' && document !== null && 'errors' in document
+}
+
+/** Clients accept new members; the tests do not, so that the schema has every one. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts = Object.entries(schema).map(([name, part]) => [name, closed(part)] as const)
+  const isObject = 'properties' in schema && !('additionalProperties' in schema)
+  return { ...Object.fromEntries(parts), ...(isObject && { additionalProperties: false }) }
+}

@@ -17,7 +17,7 @@ type Format<Input extends Fields, Document extends TSchema> = (
 export type ViewOf<Described> =
   Described extends Description<infer Input, infer Document> ? View<Input, Document> : never
 
-/** The notes of an answer, a line each. */
-export function warnings({ notes = [] }: Answer<unknown>): string {
+/** Notes as lines for stderr. */
+export function warnings(notes: readonly string[] = []): string {
   return notes.map((note) => `postern: ${note}\n`).join('')
 }

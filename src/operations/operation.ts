@@ -17,6 +17,8 @@ export interface Field {
   readonly default?: string
   /** The field must be given; the text tells the caller what to write. */
   readonly required?: string
+  /** Only callers on this machine may set it. */
+  readonly local?: true
 }
 
 export type Fields = Readonly<Record<string, Field>>

@@ -1,10 +1,19 @@
+import { loginLocks } from '../../operations/logins/logins.ts'
 import type { Command } from '../command.ts'
-import { listSpec, locksSpec, testSpec, unlockSpec } from '../logins/specs.ts'
+import { listSpec, testSpec, unlockSpec } from '../logins/specs.ts'
+import { databaseFailures, operationCommand } from './operation-command.ts'
 import { command } from './run-command.ts'
 
 export const loginCommands: readonly Command[] = [
   command(listSpec, async () => (await import('../logins/list.ts')).loginList),
-  command(locksSpec, async () => (await import('../logins/locks.ts')).loginLocks),
+  operationCommand(loginLocks, {
+    exitCodes: { 0: 'listed', ...databaseFailures, 5: 'a store is unreachable' },
+    examples: [
+      'postern login locks',
+      'postern login locks --output json | jq -r \'.lockouts[] | select(.kind == "account") | .username\'',
+    ],
+    view: async () => (await import('../logins/login-views.ts')).loginLocksView,
+  }),
   command(testSpec, async () => (await import('../logins/test.ts')).loginTest),
   command(unlockSpec, async () => (await import('../logins/unlock.ts')).loginUnlock),
 ]

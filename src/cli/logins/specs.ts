@@ -73,24 +73,6 @@ matches no account is masked, because people type passwords into that field.`,
   ],
 } as const satisfies CommandSpec
 
-export const locksSpec = {
-  name: 'login locks',
-  summary: 'list the lock-outs that are open now',
-  details: `Shows accounts, addresses, and accounts at an address ("pair") that gateways lock out after too many
-attempts, and addresses that get no captchas: since when, until when, and after how many attempts. A
-name that matches no account is masked, because people type passwords into that field.
-
-With redis.url the gateways count together, in Redis. Without it every gateway process counts for
-itself and records its lock-outs in the database; one that was killed leaves them there until they end.`,
-  arguments: [],
-  options: { ...showNames, ...common },
-  exitCodes: { 0: 'listed', ...exitCodes },
-  examples: [
-    'postern login locks',
-    'postern login locks --output json | jq -r \'.lockouts[] | select(.kind == "account") | .username\'',
-  ],
-} as const satisfies CommandSpec
-
 export const unlockSpec = {
   name: 'login unlock',
   summary: 'end the lock-outs of an account or an address',

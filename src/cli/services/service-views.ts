@@ -13,11 +13,11 @@ export const serviceListView: ViewOf<typeof serviceList> = {
 }
 
 export const tokenListView: ViewOf<typeof tokenList> = {
-  text: (answer) => ({
-    out: formatTable([titles, ...answer.document.map(row)]),
-    err: warnings(answer),
+  text: ({ document, notes }) => ({
+    out: formatTable([titles, ...document.map(row)]),
+    err: warnings(notes),
   }),
-  json: (answer) => ({ out: json(answer.document), err: warnings(answer) }),
+  json: ({ document, notes }) => ({ out: json(document), err: warnings(notes) }),
 }
 
 const titles = [

@@ -1,4 +1,5 @@
 import { userList, userShow } from '../../operations/accounts/descriptions.ts'
+import { loginLocks } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
 import { roleList, roleShow } from '../../operations/roles/descriptions.ts'
 import { serviceList, tokenList } from '../../operations/services/descriptions.ts'
@@ -6,7 +7,7 @@ import { sessionList } from '../../operations/sessions/descriptions.ts'
 import type { ConsoleRole } from '../access/roles.ts'
 
 /**
- * A command that the management API offers. Of an operation, callers may set all fields of its input. Of
+ * A command that the management API offers. Of an operation, callers may set all fields of its input but local ones. Of
  * other commands, what they may set is listed here, option by option: a new option reaches the API only
  * by a change of this table. Options that name files, directories, URLs or tokens stay out.
  */
@@ -121,7 +122,7 @@ export const questions: readonly Operation[] = [
     // Not show-names: people type passwords into the field for the name.
     parameters: ['user', 'address', 'outcome', 'since', 'limit'],
   },
-  { command: 'login locks', role: 'reader' },
+  offered(loginLocks),
   {
     command: 'audit list',
     role: 'reader',
@@ -131,5 +132,6 @@ export const questions: readonly Operation[] = [
 ]
 
 function offered({ name, access, input }: Description): Operation {
-  return { command: name, role: access, parameters: Object.keys(input) }
+  const parameters = Object.keys(input).filter((field) => !input[field]?.local)
+  return { command: name, role: access, parameters }
 }

@@ -1,3 +1,5 @@
+import { printable } from '../printable.ts'
+
 /** Aligns the columns of the rows, without spaces at the ends of lines. */
 export function formatTable(rows: readonly (readonly string[])[], indent = ''): string {
   const shown = rows.map((row) => row.map(printable))
@@ -11,13 +13,6 @@ export function formatTable(rows: readonly (readonly string[])[], indent = ''): 
       return `${indent}${cells.join('  ').trimEnd()}\n`
     })
     .join('')
-}
-
-/** Escapes control characters: text from others must not send control codes to the terminal. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    return `\\u{${character.codePointAt(0)?.toString(16)}}`
-  })
 }
 
 /** Replaces members of a document, as `JSON.stringify` takes it. */
@@ -72,3 +67,4 @@ function* piecesOf(value: unknown, indent: string, depth: number): Generator<str
 }
 
 export { count } from '../count.ts'
+export { printable }

@@ -1,10 +1,10 @@
-import { approveSpec, proposalsSpec, proposeSpec } from '../approval/specs.ts'
 import type { Command } from '../command.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
-import { promoteSpec, shadowSpec } from '../evidence/shadow/specs.ts'
 import { denialsSpec, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
+import { approveSpec, proposalsSpec, proposeSpec } from '../publish/approval-specs.ts'
+import { promoteSpec, shadowSpec } from '../publish/shadow-specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
 import { filesSpec } from '../questions/files/specs.ts'
@@ -30,12 +30,12 @@ export const policyCommands: readonly Command[] = [
   command(denialsSpec, async () => (await import('../evidence/usage/denials.ts')).policyDenials),
   command(diffSpec, async () => (await import('../policy/diff.ts')).policyDiff),
   command(replaySpec, async () => (await import('../evidence/replay/replay.ts')).policyReplay),
-  command(proposeSpec, async () => (await import('../approval/propose.ts')).policyPropose),
-  command(proposalsSpec, async () => (await import('../approval/proposals.ts')).policyProposals),
-  command(approveSpec, async () => (await import('../approval/approve.ts')).policyApprove),
-  command(pushSpec, async () => (await import('../evidence/shadow/push.ts')).pushAnyOrShadow),
-  command(shadowSpec, async () => (await import('../evidence/shadow/shadow.ts')).policyShadow),
-  command(promoteSpec, async () => (await import('../evidence/shadow/promote.ts')).policyPromote),
+  command(proposeSpec, async () => (await import('../publish/propose.ts')).policyPropose),
+  command(proposalsSpec, async () => (await import('../publish/proposals.ts')).policyProposals),
+  command(approveSpec, async () => (await import('../publish/approve.ts')).policyApprove),
+  command(pushSpec, async () => (await import('../publish/push.ts')).policyPush),
+  command(shadowSpec, async () => (await import('../publish/shadow.ts')).policyShadow),
+  command(promoteSpec, async () => (await import('../publish/promote.ts')).policyPromote),
   command(pullSpec, async () => (await import('../publish/pull.ts')).policyPull),
   command(statusSpec, async () => (await import('../publish/status.ts')).policyStatus),
   command(historySpec, async () => (await import('../publish/history.ts')).policyHistory),

@@ -3,13 +3,17 @@ import { failingTests } from '../../answers/policy-tests.ts'
 import { policySettings } from '../../operations/policy-settings.ts'
 import type { Imported } from '../../policy/import/import-rows.ts'
 import { followedModel, updateDirectory } from '../../stores/policies/follow/followed-directory.ts'
-import { createFollower, type Followed } from '../../stores/policies/follow/follower.ts'
+import {
+  createFollower,
+  type Followed,
+  followAuthor,
+} from '../../stores/policies/follow/follower.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { withGoAdminTable } from '../go-admin-table.ts'
 import type { Io } from '../io.ts'
-import { checkOver } from '../publish/over.ts'
-import { ownSigning } from '../publish/signing.ts'
+import { checkOver } from '../publish/publish.ts'
+import { soleAuthorOf } from '../publish/signer.ts'
 import { createFollowLog } from './follow-log.ts'
 import { writeMetricsFile } from './metrics-file.ts'
 import { publishDirectory } from './publish-directory.ts'
@@ -26,8 +30,8 @@ export const policyFollow: Run<typeof followSpec> = async (call, io) => {
   const name = named ?? settings.directory
   const { admission } = settings.admission()
   const isPublished = settings.config?.policy.source === 'redis'
-  const signing = isPublished
-    ? await ownSigning(key, settings.trust(), { proposed: name, io })
+  const sole = isPublished
+    ? await soleAuthorOf({ key, author: followAuthor }, settings.trust(), { proposed: name, io })
     : undefined
   const directory = {
     directory: resolve(io.cwd, name),
@@ -37,8 +41,8 @@ export const policyFollow: Run<typeof followSpec> = async (call, io) => {
   let first = over
   async function publish(imported: Imported): Promise<Followed> {
     const followed = await updateDirectory(imported, directory)
-    if (signing === undefined) return followed
-    const change = { name, followed, over: first, signing }
+    if (sole === undefined) return followed
+    const change = { ...sole, name, followed, over: first }
     await publishDirectory(change, { settings, io })
     first = undefined
     return followed

@@ -1,12 +1,14 @@
 import { decline } from '../../operations/declined.ts'
 import { type PolicySettings, withPolicyStore } from '../../operations/policy-settings.ts'
-import { type Followed, followAuthor } from '../../stores/policies/follow/follower.ts'
+import { baseNotWritten, readOver, writeBase } from '../../operations/publish/base.ts'
+import { commitPublication, reviewPublication } from '../../operations/publish/publication.ts'
+import type { Signing } from '../../operations/publish/signing.ts'
+import type { Followed } from '../../stores/policies/follow/follower.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
-import { baseNotWritten, readBase, readProposed, writeBase } from '../publish/base.ts'
+import { operator } from '../operator.ts'
 import { readCandidate } from '../publish/candidate.ts'
-import { publishPolicy } from '../publish/publish.ts'
-import type { Signing } from '../publish/signing.ts'
+import { comparing } from '../publish/review-parts.ts'
 
 interface Change {
   /** The directory. */
@@ -14,6 +16,7 @@ interface Change {
   readonly followed: Followed
   /** The value of `--over`. */
   readonly over: string | undefined
+  readonly author: string
   readonly signing: Signing
 }
 
@@ -29,35 +32,28 @@ const accepted = {
 
 /** Publishes a directory to Redis as "policy push --yes" does. Throws when that is refused. */
 export async function publishDirectory(
-  { name, followed, over: option, signing }: Change,
+  { name, followed, over: option, author, signing }: Change,
   { settings, io: outer }: { readonly settings: PolicySettings; readonly io: Io },
 ): Promise<void> {
   const io = { ...outer, out: () => {} }
   const candidate = await readCandidate(name, accepted, { settings, io })
   if (typeof candidate === 'number') return decline(`${name} is not valid: see the lines above`)
-  const place = { directory: name, cwd: io.cwd, redis: settings.redis() }
-  const bases = { base: await readBase(place), proposed: await readProposed(place) }
+  const { place, set, admission } = candidate
+  const over = await readOver(option, name, place)
   const { added, removed } = followed
+  // After a failure the directory has the change already.
+  const message =
+    added + removed === 0
+      ? 'go-admin: as in its Casbin table'
+      : `go-admin: ${count(added, 'line')} added, ${removed} removed`
+  const publication = {
+    ...({ ...candidate, kind: 'push', author, message } as const),
+    ...{ over, signing, isAsked: false, replay: undefined },
+  }
   await withPolicyStore(settings, async (store) => {
-    const publication = {
-      ...candidate,
-      kind: 'push',
-      author: followAuthor,
-      yes: true,
-      signing,
-      // After a failure the directory has the change already.
-      message:
-        added + removed === 0
-          ? 'go-admin: as in its Casbin table'
-          : `go-admin: ${count(added, 'line')} added, ${removed} removed`,
-      over: { option, directory: { name, ...bases } },
-      waitSeconds: undefined,
-      replicas: undefined,
-      replay: undefined,
-    } as const
-    const report = await publishPolicy(publication, { store, io })
-    if (report === undefined) return decline('not published')
-    const isNoted = await writeBase(place, candidate.set.revision)
-    if (!isNoted) io.err(baseNotWritten(name))
+    const parts = { store, ...comparing(admission, io), actor: operator(io) }
+    await commitPublication(await reviewPublication(publication, parts), parts)
+    const isNoted = place !== undefined && (await writeBase(place, set.revision))
+    if (!isNoted) io.err(`${baseNotWritten(name)}\n`)
   })
 }

@@ -1,8 +1,10 @@
 import type { Admission } from '../../admission/verdict.ts'
 import { decline } from '../../operations/declined.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
+import type { BasePlace } from '../../operations/publish/base.ts'
 import type { Finding } from '../../policy/checks/check.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
+import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
@@ -14,15 +16,18 @@ import { readSurroundings } from '../policy/surroundings.ts'
 import { formatNotes, formatReport, reportAsJson, runTests } from '../policy/test.ts'
 import type { TestReport } from '../policy/test-report.ts'
 
-/** A policy directory that is valid and tested, and may be published. */
+/** A policy that may be published: a directory that is valid and tested, or an earlier revision. */
 interface Candidate {
   readonly files: readonly PolicyFile[]
   readonly set: PolicySet
   readonly engine: EngineReport
   /** The configuration by which a diff names routes. */
   readonly admission: Admission
-  readonly tests: TestReport
+  /** `undefined` for a revision, which has none. */
+  readonly tests: TestReport | undefined
   readonly warnings: readonly Finding[]
+  /** The directory, which records where its files come from; `undefined` for a draft or a revision. */
+  readonly place: BasePlace | undefined
 }
 
 /** What the user accepts about a candidate. */
@@ -76,11 +81,34 @@ export async function readCandidate(
   }
   io.err(slowNote(engine))
   const { directory, warnings } = review
-  return { files: directory.files, set, engine, admission, tests, warnings }
+  const place =
+    io.draft === undefined ? { directory: name, cwd: io.cwd, redis: settings.redis() } : undefined
+  return { files: directory.files, set, engine, admission, tests, warnings, place }
 }
 
 function untested(name: string): string {
   return printable(
     `postern: refused: ${name} has no tests: add them to ${name}/tests/*_test.yaml, or publish without tests with --no-tests`,
   ).concat('\n')
+}
+
+/** The same, or a revision as `read` finds it: it was checked and tested before. */
+export async function readNamed(
+  name: string,
+  options: CandidateOptions,
+  read: (revision: string) => Promise<Pick<Candidate, 'files' | 'set'>>,
+  { settings, io }: { readonly settings: PolicySettings; readonly io: Io },
+): Promise<Candidate | number> {
+  if (!isRevision(name)) return readCandidate(name, options, { settings, io })
+  const { files, set } = await read(name)
+  const engine = notedEngine(set, io)
+  const { admission } = settings.admission()
+  return { files, set, engine, admission, tests: undefined, warnings: [], place: undefined }
+}
+
+/** Names the engine of a revision, and prints a note when its decisions are slow. */
+export function notedEngine(set: PolicySet, io: Io): EngineReport {
+  const engine = reportEngine(set, io)
+  io.err(slowNote(engine))
+  return engine
 }

@@ -4,6 +4,7 @@ import {
   policySettings,
   withPolicyStore,
 } from '../../operations/policy-settings.ts'
+import { readRecordedMoves } from '../../operations/publish/recorded-moves.ts'
 import { type HistoryEntry, historyEntry } from '../../stores/policies/moves/history-entry.ts'
 import { mergeMoves } from '../../stores/policies/moves/merge-moves.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'
@@ -11,18 +12,16 @@ import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { formatTable, json, jsonLine, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { readRecordedMoves } from './recorded-moves.ts'
-import { formatPromotion } from './shadow-totals.ts'
+import { formatPromotion } from './shadow-in-words.ts'
 import type { historySpec } from './specs.ts'
 
 /** Shows the moves of the head that Redis and the database have. */
 export const policyHistory: Run<typeof historySpec> = async ({ options }, io) => {
   const { limit: most, output } = options
   const settings = policySettings(options.config, io)
-  const { config } = settings
   const trust = settings.trust()
   const inRedis = await movesInRedis(settings, most)
-  const recorded = await readRecordedMoves(config, most, io)
+  const recorded = await readRecordedMoves(settings, most, io.cwd)
   if (inRedis instanceof Fault && recorded.moves.length === 0) throw inRedis
 
   const published = inRedis instanceof Fault ? [] : inRedis

@@ -1,6 +1,7 @@
 import { basename, join, resolve } from 'node:path'
 import { decline } from '../../operations/declined.ts'
 import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
+import { baseNotWritten, writeBase } from '../../operations/publish/base.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
@@ -8,7 +9,6 @@ import { type Run, UsageError } from '../command.ts'
 import { count, json } from '../format.ts'
 import { createPolicyDirectory, namesIn, replacePolicyFiles } from '../policy/directory.ts'
 import { readPublished } from '../policy/versions.ts'
-import { baseNotWritten, writeBase } from './base.ts'
 import type { pullSpec } from './specs.ts'
 
 /** Writes a published policy into a directory. */
@@ -49,7 +49,7 @@ export const policyPull: Run<typeof pullSpec> = async (call, io) => {
   }
 
   const place = { directory, cwd: io.cwd, redis: settings.redis() }
-  if (!(await writeBase(place, set.revision))) io.err(baseNotWritten(directory))
+  if (!(await writeBase(place, set.revision))) io.err(`${baseNotWritten(directory)}\n`)
   const written = isCurrent ? 0 : files.length
   if (options.output === 'json') io.out(json({ revision: set.revision, directory, written }))
   else {

@@ -1,20 +1,15 @@
 import { clockWarning } from '../../fleet/clock-offset.ts'
 import { decline } from '../../operations/declined.ts'
 import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
+import { convergenceOf, isConverged } from '../../operations/publish/convergence.ts'
 import type { PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, formatTable, json, printable } from '../format.ts'
 import { untrustedHead } from '../policy/versions.ts'
-import {
-  convergenceOf,
-  formatConvergence,
-  formatLost,
-  isConverged,
-  noReplicas,
-} from './convergence.ts'
-import { summarizeShadow } from './shadow-totals.ts'
+import { formatConvergence, formatLost, noReplicas } from './convergence-in-words.ts'
+import { summarizeShadow } from './shadow-in-words.ts'
 import type { statusSpec } from './specs.ts'
 
 /** Shows which revision each replica uses. */

@@ -1,6 +1,9 @@
 import { Invalid } from '../../errors.ts'
 import { decline } from '../../operations/declined.ts'
 import { admissionWithoutRoutes, policySettings } from '../../operations/policy-settings.ts'
+import { comparedNote, nothingBefore } from '../../operations/publish/open-proposal.ts'
+import { staleReason } from '../../operations/publish/proposal-state.ts'
+import { compareWith } from '../../operations/publish/review.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { unarmored } from '../../signing/ssh-signature.ts'
 import { maxSignatures, parseStatement, readSigned } from '../../signing/statement.ts'
@@ -11,16 +14,16 @@ import {
   type ReviewedProposal,
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
-import { confirmSigning } from '../approval/approve.ts'
-import { checkAgain } from '../approval/check-again.ts'
-import { checkRevision, formatCompared, nothingBefore } from '../approval/open-proposal.ts'
-import { formatProposal, staleReason } from '../approval/proposal-in-words.ts'
 import { type Printed, print, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { compareWithLive } from '../publish/live.ts'
-import { openSigner } from '../publish/signing.ts'
+import { confirmSigning } from '../publish/approve.ts'
+import { checkAgain } from '../publish/check-again.ts'
+import { formatProposal } from '../publish/proposal-in-words.ts'
+import { checkRevision } from '../publish/publish.ts'
+import { comparing } from '../publish/review-parts.ts'
+import { openSigner } from '../publish/signer.ts'
 import { askConsole, changeMs, questionMs } from './ask-console.ts'
 import type { Typed } from './choose.ts'
 import type { Gateway } from './gateway.ts'
@@ -68,8 +71,9 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
   const set = await filesOf(statement.revision)
   const hasRoutes = (settings.config?.routes.length ?? 0) > 0
   const admission = hasRoutes ? settings.admission().admission : admissionWithoutRoutes()
-  io.err(formatCompared(base === undefined ? {} : { base }, reviewed))
-  const diff = compareWithLive({ set, admission }, before ?? nothingBefore(set), io)
+  const parts = comparing(admission, io)
+  parts.tell({ note: comparedNote(base === undefined ? {} : { base }, reviewed) })
+  const diff = compareWith(before ?? nothingBefore(set), set, parts)
   if (!hasRoutes) {
     io.err(
       printable(

@@ -1,22 +1,21 @@
-import { decline } from '../../../operations/declined.ts'
-import { createStatement, parseStatement, type Signed } from '../../../signing/statement.ts'
-import { signersOf, type Trust } from '../../../signing/trust.ts'
-import type { PolicyDocument } from '../../../stores/policies/policy-store.ts'
-import type { ShadowHead } from '../../../stores/policies/shadow/shadow-head.ts'
-import type { Signer } from '../../publish/signing.ts'
+import { createStatement, parseStatement, type Signed } from '../../signing/statement.ts'
+import { signersOf, type Trust } from '../../signing/trust.ts'
+import type { PolicyDocument } from '../../stores/policies/policy-store.ts'
+import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
+import { decline } from '../declined.ts'
+import type { Signer, Signing } from './signing.ts'
 
 /** Who pushes a shadow and why, as far as its signatures depend on it. */
 interface SigningShadow {
   readonly author: string
   readonly message: string
-  readonly trust: Trust | undefined
-  readonly signer: Signer | undefined
+  readonly signing: Signing
 }
 
 /** What to sign: the statement that others have signed, or a new one. */
 export function toSign(
   document: PolicyDocument,
-  { author, message, trust }: SigningShadow,
+  { author, message, signing: { trust } }: SigningShadow,
   stored: Signed | undefined,
 ): Signed {
   if (stored !== undefined && isAbout(document, stored)) {
@@ -58,7 +57,7 @@ function isAbout({ revision, checksum }: PolicyDocument, { statement: text }: Si
 export function lacksSignature(
   document: PolicyDocument,
   { signed }: ShadowHead,
-  { trust, signer }: Pick<SigningShadow, 'trust' | 'signer'>,
+  { trust, signer }: Signing,
 ): boolean {
   if (trust === undefined || signer === undefined) return false
   if (signed === undefined || !isAbout(document, signed)) return true

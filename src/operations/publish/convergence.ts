@@ -1,10 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
+import { combineEvidence, type FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { Head, PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { OVERDUE_MS } from '../../stores/policies/replicas/replica-report.ts'
-import { count, printable } from '../format.ts'
-import type { Io } from '../io.ts'
-import { createProgress } from '../progress.ts'
 
 /** Which of the known replicas use the live revision. */
 export interface Convergence {
@@ -46,58 +44,13 @@ export function isConverged(
   return allowLost || (lost.length === 0 && replicas.length > 0)
 }
 
-/** `3/3 on r-3f2a9c81d604`. */
-export function formatConvergence({ head, replicas, behind, lost }: Convergence): string {
-  const converged = replicas.length - behind.length - lost.length
-  return `${converged}/${replicas.length} on ${head.revision}`
+/** For how long to wait, how many replicas are expected, and who watches. */
+interface Waiting<State> {
+  readonly seconds: number
+  /** `undefined`: those that report. */
+  readonly expected: number | undefined
+  readonly onWait: (state: State) => void
 }
-
-/** One line for each replica that is behind or lost, and what to do about the lost ones. */
-export function formatBehind(convergence: Convergence): string {
-  const { replicas, behind, lost } = convergence
-  if (replicas.length === 0) return noReplicas + formatUnexpected(convergence)
-  const lines = behind.map(({ id, revision, stale, ageSeconds, lastError }) => {
-    const what = `${id} uses ${revision ?? 'no policy'}${stale ? ', cannot confirm it' : ''}`
-    const why = lastError === undefined ? '' : `: ${lastError}`
-    return `  ${printable(what)} (reported ${ageSeconds} s ago)${printable(why)}\n`
-  })
-  return lines.join('') + formatLost(lost) + formatUnexpected(convergence)
-}
-
-/** What a wrong number of replicas means; empty when it is the expected one, or any will do. */
-export function formatUnexpected({
-  replicas,
-  lost,
-  expected,
-}: Pick<Convergence, 'replicas' | 'lost'> & { readonly expected?: number | undefined }): string {
-  const found = replicas.length - lost.length
-  if (expected === undefined || found === expected) return ''
-  const advice =
-    found < expected
-      ? 'check redis.url and redis.prefix of the missing gateways'
-      : '"postern policy status" shows all of them'
-  const reporting = found === 1 ? '1 reports' : `${found} report`
-  return `expected ${count(expected, 'replica')}, but ${reporting}: ${advice}\n`
-}
-
-/** One line for each lost replica, and what to do about them; empty without any. */
-export function formatLost(lost: readonly ReplicaReport[]): string {
-  if (lost.length === 0) return ''
-  const lines = lost.map(({ id, revision, ageSeconds }) => {
-    const what = `${id} is lost: last report ${Math.round(ageSeconds)} s ago; if it still runs, it uses ${revision ?? 'no policy'}`
-    return `  ${printable(what)}\n`
-  })
-  return `${lines.join('')}${lostAdvice}`
-}
-
-const lostAdvice =
-  'reconnect each lost replica to Redis, or stop it; if it no longer runs, run "postern policy status --forget ID" (or --forget lost for all)\n'
-
-/** What `0/0` means. */
-export const noReplicas =
-  'no replicas have reported to this Redis: start a gateway, or check redis.url and redis.prefix\n'
-
-const everyMs = 100
 
 /**
  * Waits until every reporting replica uses this revision or a later one and as many as expected
@@ -106,22 +59,72 @@ const everyMs = 100
  */
 export async function awaitConvergence(
   head: Head,
-  { seconds, replicas }: { readonly seconds: number; readonly replicas: number | undefined },
-  { store, io }: { readonly store: PolicyStore; readonly io: Io },
+  waiting: Waiting<Convergence>,
+  store: PolicyStore,
 ): Promise<Convergence> {
-  const progress = createProgress(io)
+  let last = convergenceOf(head, [], waiting.expected)
+  return waitUntil(waiting, {
+    read: async () => {
+      last = await nextOf(last, store)
+      return last
+    },
+    isDone: async (state, waitedMs) =>
+      isSettled(state, waitedMs) && (await isOvertaken(state, store)),
+  })
+}
+
+/** Waits until every running replica has said whether it evaluates the shadow, or until the timeout. */
+export async function awaitEvaluation(
+  waiting: Waiting<FleetEvidence>,
+  store: PolicyStore,
+): Promise<FleetEvidence> {
+  const { expected } = waiting
+  return waitUntil(waiting, {
+    read: async () => combineEvidence(await store.replicas(), await store.shadow.reports()),
+    isDone: async (evidence) => {
+      const { replicas } = evidence
+      const isComplete = replicas.length > 0 && !replicas.some(({ state }) => state === 'missing')
+      return isComplete && (expected === undefined || evaluatingOf(evidence) === expected)
+    },
+  })
+}
+
+/** Whether all running replicas evaluate the shadow. No replicas prove nothing. */
+export function isEvaluated(
+  evidence: FleetEvidence,
+  { allowLost, expected }: { readonly allowLost: boolean; readonly expected: number | undefined },
+): boolean {
+  if (expected !== undefined && evaluatingOf(evidence) !== expected) return false
+  const { replicas } = evidence
+  if (replicas.some(({ state }) => state === 'failed' || state === 'missing')) return false
+  if (allowLost) return true
+  return evaluatingOf(evidence) > 0 && !replicas.some(({ state }) => state === 'lost')
+}
+
+export function evaluatingOf({ replicas }: FleetEvidence): number {
+  return replicas.filter(({ state }) => state === 'evaluating').length
+}
+
+const everyMs = 100
+
+async function waitUntil<State>(
+  { seconds, onWait }: Waiting<State>,
+  {
+    read,
+    isDone,
+  }: {
+    readonly read: () => Promise<State>
+    readonly isDone: (state: State, waitedMs: number) => Promise<boolean>
+  },
+): Promise<State> {
   const began = performance.now()
-  const until = began + seconds * 1000
-  let last = convergenceOf(head, [], replicas)
   for (;;) {
-    last = await nextOf(last, store)
-    const now = performance.now()
-    if (now >= until || (isSettled(last, now - began) && (await isOvertaken(last, store)))) break
-    progress.show(() => `waiting for replicas: ${formatConvergence(last)}`)
+    const state = await read()
+    const waitedMs = performance.now() - began
+    if (waitedMs >= seconds * 1000 || (await isDone(state, waitedMs))) return state
+    onWait(state)
     await pause(everyMs)
   }
-  progress.end()
-  return last
 }
 
 function isSettled(convergence: Convergence, waitedMs: number): boolean {

@@ -5,6 +5,7 @@ import { Invalid } from '../../errors.ts'
 import { codeOf, isWithin, readContained } from '../../stores/files/contained-file.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { RedisSettings } from '../../stores/redis/redis.ts'
+import type { Over } from './over.ts'
 
 /** Our own directory within a policy directory; not a part of the policy. */
 const ownDirectory = '.postern'
@@ -32,9 +33,14 @@ export async function readBase(place: BasePlace): Promise<string | undefined> {
   return (await readBases(place)).get(targetOf(place.redis))?.revision
 }
 
-/** The revision that was proposed to that Redis from these files last, if the directory records it. */
-export async function readProposed(place: BasePlace): Promise<string | undefined> {
-  return (await readBases(place)).get(targetOf(place.redis))?.proposed
+/** Which revision the files of a directory may replace; without a place, it has no record. */
+export async function readOver(
+  option: string | undefined,
+  name: string,
+  place: BasePlace | undefined,
+): Promise<Over> {
+  const known = place && (await readBases(place)).get(targetOf(place.redis))
+  return { option, directory: { name, base: known?.revision, proposed: known?.proposed } }
 }
 
 /** Records what was proposed in a directory with a base: once it is live, the files come from it. */
@@ -75,7 +81,7 @@ async function write(place: BasePlace, base: Base): Promise<boolean> {
 
 /** What an unwritten record means for the user. */
 export function baseNotWritten(directory: string): string {
-  return `note: ${baseFile(directory)} cannot be written: the next push needs --over\n`
+  return `note: ${baseFile(directory)} cannot be written: the next push needs --over`
 }
 
 /** One line for each Redis: files that come from production may be pushed to staging first. */

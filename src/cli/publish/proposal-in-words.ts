@@ -1,3 +1,4 @@
+import { predecessorOf } from '../../operations/publish/proposal-state.ts'
 import type { ProposalAbout } from '../../stores/policies/proposals/proposals.ts'
 import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import { summaryOf } from '../evidence/replay/replay-in-words.ts'
@@ -14,12 +15,6 @@ export function formatProposal(reviewed: ReviewedProposal): string {
     `  signatures  ${signaturesOf(reviewed)}`,
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
-}
-
-/** What it replaces: as the signed statement says, or without `policy.trust` also the head. */
-export function predecessorOf({ statement, proposal, needed }: ReviewedProposal): string {
-  const over = needed > 0 ? null : proposal.about.over
-  return statement.after?.revision ?? over ?? 'nothing'
 }
 
 /** Anyone can claim a name; one that signed the statement is who the configuration says. */
@@ -49,32 +44,4 @@ export function signaturesOf({ signers, needed, otherSignatures }: ReviewedPropo
     return `${signers.length}/${needed}${by}${others}`
   }
   return otherSignatures === 0 ? '-' : `${otherSignatures} (not verified: policy.trust is not set)`
-}
-
-/** What can be done next, or why nothing can. */
-export function nextStep(reviewed: ReviewedProposal): string {
-  const { state, proposal, signers, needed } = reviewed
-  const { revision } = proposal
-  switch (state) {
-    case 'stale':
-      return staleReason(reviewed)
-    case 'approved':
-      return `publish it with "postern policy push ${revision}"`
-    case 'open':
-      return `${revision} needs ${count(needed - signers.length, 'more signature')}: others run "postern policy approve ${revision} --key FILE"`
-  }
-}
-
-/** Why a proposal cannot be signed or published any more. */
-export function staleReason(reviewed: ReviewedProposal): string {
-  const { revision } = reviewed.proposal
-  return `${revision} was proposed over ${predecessorOf(reviewed)}, but another policy was published since: compare with that and propose it again`
-}
-
-/** A proposal as `--output json` prints it. */
-export function proposalAsJson({ proposal, statement, ...reviewed }: ReviewedProposal) {
-  const { revision, about } = proposal
-  const { author, message, at } = statement
-  const { state, signers, needed, otherSignatures } = reviewed
-  return { revision, state, author, message, at, ...about, signers, needed, otherSignatures }
 }

@@ -1,10 +1,7 @@
-import { Fault } from '../../errors.ts'
-import { decline } from '../../operations/declined.ts'
-import { type PolicySettings, unavailable } from '../../operations/policy-settings.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import type { Verified } from '../../signing/trust.ts'
-import { isRevision } from '../../stores/policies/document/policy-document.ts'
+import type { Trust, Verified } from '../../signing/trust.ts'
 import {
+  type Move,
   type PolicyDocument,
   type PolicyStore,
   policyOf,
@@ -15,11 +12,17 @@ import {
   type ReviewedProposal,
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
-import { UsageError } from '../command.ts'
-import { printable } from '../format.ts'
-import type { Io } from '../io.ts'
-import { readLive } from '../publish/live.ts'
-import { signedHistory } from '../publish/recorded-moves.ts'
+import { decline } from '../declined.ts'
+import { unavailable } from '../policy-settings.ts'
+import { readLive, readStored } from './review.ts'
+
+/** Where proposals are, and what the configuration of the person who reads one says. */
+export interface ProposalParts {
+  readonly store: PolicyStore
+  readonly trust: Trust | undefined
+  /** The signed history that the database has. */
+  readonly recorded: () => Promise<readonly Move[]>
+}
 
 /** A proposal that was read and verified, and the live policy that it would replace. */
 export interface OpenProposal extends ReviewedProposal {
@@ -35,16 +38,12 @@ export interface OpenProposal extends ReviewedProposal {
  */
 export async function openProposal(
   name: string,
-  { store, settings, io }: ProposalParts,
+  { store, trust, recorded }: ProposalParts,
 ): Promise<OpenProposal> {
   const proposal = await findProposal(name, store)
   const { revision } = proposal
   const now = Date.now()
-  const trust = settings.trust()
-  const live = await readLiveState(store, {
-    ...{ trust, now },
-    recorded: await signedHistory(settings, io),
-  })
+  const live = await readLiveState(store, { trust, now, recorded: await recorded() })
   const reviewed = reviewProposal(proposal, { live, trust, now })
   if (reviewed === undefined) return decline(altered(revision, 'its statement is not valid'))
   const document = await store.proposals.document(revision)
@@ -62,15 +61,8 @@ export async function openProposal(
   return { ...reviewed, document, set: policyOf(document), live }
 }
 
-/** Where proposals are, and the configuration of the person who reads one. */
-export interface ProposalParts {
-  readonly store: PolicyStore
-  readonly settings: PolicySettings
-  readonly io: Io
-}
-
 /** What a proposal is compared with. */
-export interface Compared {
+interface Compared {
   /** The policy that it replaces, or why there is none. */
   readonly before: PolicySet | string
   /** With `policy.trust`: who signed that policy, as the statement that the signers name. */
@@ -116,38 +108,12 @@ export function nothingBefore(set: PolicySet): PolicySet | string {
   return { ...set, rules: [], inheritances: [], exclusions: [], revision: 'nothing' }
 }
 
-/** `compared with r-3f2a9c81d604 (serial 1794…, signed by ann, ben)`; empty without `policy.trust`. */
-export function formatCompared(
-  { base, problem }: Pick<Compared, 'base' | 'problem'>,
-  { statement, needed }: Pick<ReviewedProposal, 'statement' | 'needed'>,
-): string {
-  if (needed === 0) return ''
-  if (problem !== undefined) return printable(`not compared: ${problem}`).concat('\n')
-  if (base === undefined) {
-    return statement.after === null ? 'compared with nothing: no signed policy was found\n' : ''
-  }
-  const { revision, serial } = base.statement
-  const by = base.signers.join(', ')
-  return printable(`compared with ${revision} (serial ${serial}, signed by ${by})`).concat('\n')
-}
-
-async function readStored(revision: string, store: PolicyStore): Promise<PolicyDocument | string> {
-  try {
-    return (await store.read(revision)) ?? 'Redis lost its document'
-  } catch (error) {
-    // With a cause, Redis itself fails, and not the document in it.
-    if (error instanceof Fault && error.cause === undefined) return error.message
-    throw error
-  }
-}
-
 function altered(revision: string, what: string): string {
   return `refused: the proposal of ${revision} is damaged or was altered in Redis: ${what}; drop it with "postern policy proposals --drop ${revision}" and propose again`
 }
 
 /** The proposal with this revision, or with the only one that starts like this. */
 async function findProposal(name: string, store: PolicyStore): Promise<Proposal> {
-  checkRevision(name)
   const found = await store.proposals.matching(name)
   const [first] = found
   if (found.length > 1) {
@@ -163,8 +129,36 @@ async function findProposal(name: string, store: PolicyStore): Promise<Proposal>
   )
 }
 
-/** Throws `UsageError` when this cannot be a revision. */
-export function checkRevision(name: string): void {
-  if (isRevision(name)) return
-  throw new UsageError(`REVISION: ${JSON.stringify(name)} is not a revision such as r-3f2a9c81d604`)
+/** `compared with r-3f2a9c81d604 (serial 1794…, signed by ann, ben)`; empty without `policy.trust`. */
+export function comparedNote(
+  { base, problem }: Pick<Compared, 'base' | 'problem'>,
+  { statement, needed }: Pick<ReviewedProposal, 'statement' | 'needed'>,
+): string {
+  if (needed === 0) return ''
+  if (problem !== undefined) return `not compared: ${problem}`
+  if (base === undefined) {
+    return statement.after === null ? 'compared with nothing: no signed policy was found' : ''
+  }
+  const { revision, serial } = base.statement
+  return `compared with ${revision} (serial ${serial}, signed by ${base.signers.join(', ')})`
+}
+
+/** The open proposals, newest first, and how many cannot be read. */
+export async function listProposals({ store, trust }: Omit<ProposalParts, 'recorded'>): Promise<{
+  readonly proposals: readonly ReviewedProposal[]
+  readonly damaged: number
+}> {
+  const now = Date.now()
+  const live = await readLiveState(store, { trust, now })
+  const found = await store.proposals.list()
+  const proposals = found.flatMap((each) => reviewProposal(each, { live, trust, now }) ?? [])
+  return { proposals, damaged: found.length - proposals.length }
+}
+
+/** Drops also what cannot be read: it may be damaged. Returns its revision. */
+export async function dropProposal(name: string, { proposals }: PolicyStore): Promise<string> {
+  const [only, ...others] = await proposals.matching(name)
+  const revision = others.length === 0 ? (only?.revision ?? name) : name
+  if (await proposals.drop(revision)) return revision
+  return unavailable(`proposal ${name} does not exist: "postern policy proposals" lists all`)
 }

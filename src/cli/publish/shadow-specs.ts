@@ -1,5 +1,5 @@
-import { type CommandSpec, configOption, outputOption } from '../../command.ts'
-import { publishOptions } from '../../publish/specs.ts'
+import { type CommandSpec, configOption, outputOption } from '../command.ts'
+import { publishOptions } from './specs.ts'
 
 export const shadowSpec = {
   name: 'policy shadow',

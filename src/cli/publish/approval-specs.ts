@@ -1,5 +1,5 @@
 import { type CommandSpec, configOption, outputOption } from '../command.ts'
-import { candidateOptions, keyOption, messageOption, replayOption } from '../publish/specs.ts'
+import { candidateOptions, keyOption, messageOption, replayOption } from './specs.ts'
 
 export const proposeSpec = {
   name: 'policy propose',

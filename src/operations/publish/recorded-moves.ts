@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Fault, Invalid } from '../../errors.ts'
-import { withDatabase } from '../../operations/configured-database.ts'
-import type { PolicySettings } from '../../operations/policy-settings.ts'
 import { HISTORY } from '../../stores/policies/document/read-moves.ts'
 import { createMoveTable } from '../../stores/policies/moves/move-table.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'
-import { printable } from '../format.ts'
-import type { Io } from '../io.ts'
+import { withDatabase } from '../configured-database.ts'
+import type { PolicySettings } from '../policy-settings.ts'
+import type { Tell } from './review.ts'
 
 /** The moves that the database has, or why it could not be asked. */
 interface RecordedMoves {
@@ -20,9 +19,9 @@ interface RecordedMoves {
  * a configuration, or where no gateway has created its embedded database, there is nothing to ask.
  */
 export async function readRecordedMoves(
-  config: PolicySettings['config'],
+  { config, shared }: Pick<PolicySettings, 'config' | 'shared'>,
   most: number,
-  { cwd, shared }: Io,
+  cwd: string,
 ): Promise<RecordedMoves> {
   if (config === undefined) return { moves: [] }
   const directory = resolve(cwd, config.application.dataDirectory)
@@ -47,12 +46,14 @@ export async function readRecordedMoves(
  * The history that vouches for signed policies where Redis lost it, or someone deleted it there; nothing
  * without `policy.trust`. Notes a database that does not answer.
  */
-export async function signedHistory(settings: PolicySettings, io: Io): Promise<readonly Move[]> {
+export async function signedHistory(
+  settings: PolicySettings,
+  { cwd, tell }: { readonly cwd: string; readonly tell: Tell },
+): Promise<readonly Move[]> {
   if (settings.trust() === undefined) return []
-  const { moves, problem } = await readRecordedMoves(settings.config, HISTORY, io)
+  const { moves, problem } = await readRecordedMoves(settings, HISTORY, cwd)
   if (problem !== undefined) {
-    const what = `the database could not be asked for the signed history: ${problem}`
-    io.err(printable(`note: ${what}`).concat('\n'))
+    tell({ note: `note: the database could not be asked for the signed history: ${problem}` })
   }
   return moves
 }

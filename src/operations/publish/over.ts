@@ -1,7 +1,5 @@
-import { isRevision } from '../../stores/policies/document/policy-document.ts'
+import { printable } from '../../printable.ts'
 import type { Head, PolicyStore } from '../../stores/policies/policy-store.ts'
-import { UsageError } from '../command.ts'
-import { printable } from '../format.ts'
 
 /** Which revision a publication may replace. */
 export interface Over {
@@ -14,14 +12,6 @@ export interface Over {
     /** The revision that was proposed with these files. */
     readonly proposed?: string | undefined
   }
-}
-
-/** Throws `UsageError` when the value of `--over` cannot be a revision. */
-export function checkOver(option: string | undefined): void {
-  if (option === undefined || option === 'live' || isRevision(option)) return
-  throw new UsageError(
-    `--over: ${JSON.stringify(option)} is neither "live" nor a revision such as r-3f2a9c81d604`,
-  )
 }
 
 /** What to publish, and whether a person sees the diff and confirms it. */

@@ -1,13 +1,18 @@
-import { policySettings, withPolicyStore } from '../../../operations/policy-settings.ts'
-import type { PolicyStore } from '../../../stores/policies/policy-store.ts'
-import type { Run } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { json } from '../../format.ts'
-import type { Io } from '../../io.ts'
-import { formatCounts, formatTotals } from '../../publish/shadow-totals.ts'
-import { type ObservedShadow, readShadow, refuseFiles } from './read-shadow.ts'
-import { formatDisagreements, formatReplicas, formatShadow } from './shadow-in-words.ts'
-import type { shadowSpec } from './specs.ts'
+import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
+import { type ObservedShadow, readShadow, refuseFiles } from '../../operations/publish/shadow.ts'
+import type { PolicyStore } from '../../stores/policies/policy-store.ts'
+import type { Run } from '../command.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { json } from '../format.ts'
+import type { Io } from '../io.ts'
+import {
+  formatCounts,
+  formatDisagreements,
+  formatReplicas,
+  formatShadow,
+  formatTotals,
+} from './shadow-in-words.ts'
+import type { shadowSpec } from './shadow-specs.ts'
 
 const noShadow = 'no shadow runs: push one with "postern policy push --shadow -m WHY"\n'
 

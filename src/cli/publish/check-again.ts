@@ -10,7 +10,7 @@ import { readExpectations } from '../policy/review.ts'
 import { formatNotes, formatReport, runTests } from '../policy/test.ts'
 
 /** The machine of an approver. */
-export interface CheckParts {
+interface CheckParts {
   readonly settings: PolicySettings
   readonly io: Io
 }

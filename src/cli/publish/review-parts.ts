@@ -1,0 +1,41 @@
+import type { Admission } from '../../admission/verdict.ts'
+import type { PolicySettings } from '../../operations/policy-settings.ts'
+import type { ProposalParts } from '../../operations/publish/open-proposal.ts'
+import { signedHistory } from '../../operations/publish/recorded-moves.ts'
+import type { Remark, ReviewParts } from '../../operations/publish/review.ts'
+import type { PolicyStore } from '../../stores/policies/policy-store.ts'
+import { printable } from '../format.ts'
+import type { Io } from '../io.ts'
+import { compareAccess, formatAccess } from '../policy/access.ts'
+import { formatFindings } from '../policy/review.ts'
+import { untrustedHead } from '../policy/versions.ts'
+import { formatProposal } from './proposal-in-words.ts'
+
+/** Compares for gateways with one configuration, and prints what people should know on the way. */
+export function comparing(admission: Admission, io: Io): Omit<ReviewParts, 'store'> {
+  return {
+    compare: (from, to) => compareAccess({ from, to }, admission, io),
+    tell: (remark) => io.err(remarkInWords(remark)),
+  }
+}
+
+/** What reviews of proposals need in addition. */
+export function proposalParts(
+  store: PolicyStore,
+  settings: PolicySettings,
+  io: Io,
+): ProposalParts & ReviewParts {
+  const parts = comparing(settings.admission().admission, io)
+  const recorded = () => signedHistory(settings, { cwd: io.cwd, tell: parts.tell })
+  return { store, ...parts, trust: settings.trust(), recorded }
+}
+
+function remarkInWords(remark: Remark): string {
+  if ('note' in remark) return remark.note === '' ? '' : `${printable(remark.note)}\n`
+  if ('warnings' in remark) return formatFindings('warning', remark.warnings)
+  if ('live' in remark) return untrustedHead(remark.live)
+  if ('proposal' in remark) return formatProposal(remark.proposal)
+  const { set, diff } = remark.change
+  if (typeof diff !== 'string') return formatAccess(diff)
+  return `${diff}: all ${set.rules.length} rules and ${set.exclusions.length} exclusions are new\n`
+}

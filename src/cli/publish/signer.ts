@@ -1,0 +1,67 @@
+import { decline } from '../../operations/declined.ts'
+import type { Signer, Signing } from '../../operations/publish/signing.ts'
+import { fingerprintOf } from '../../signing/ssh-public-key.ts'
+import type { Trust } from '../../signing/trust.ts'
+import { openPolicySigner } from '../../stores/keys/signing-key.ts'
+import { printable } from '../format.ts'
+import type { Io } from '../io.ts'
+
+/** Opens the key of `--key`. Declines a key that `policy.trust` does not list. */
+export async function openSigner(file: string, trust: Trust | undefined, io: Io): Promise<Signer> {
+  const { publicKey, isExposed, sign } = await openPolicySigner(file, { cwd: io.cwd, env: io.env })
+  const fingerprint = fingerprintOf(publicKey)
+  const listed = trust?.keys.find(({ id }) => id === publicKey.id)
+  if (trust !== undefined && listed === undefined) {
+    return decline(
+      `refused: policy.trust.keys does not list the key in ${file} (${fingerprint}), so its signature would not count`,
+    )
+  }
+  if (isExposed) {
+    io.err(printable(`note: other users can read ${file}: run "chmod 600 ${file}"`).concat('\n'))
+  }
+  const trustedName = listed?.name
+  return { name: trustedName ?? fingerprint, fingerprint, trustedName, sign }
+}
+
+/** Who makes a change, which the history keeps, and the key that signs it. */
+interface Author {
+  readonly author: string
+  readonly signing: Signing
+}
+
+interface AuthorOptions {
+  readonly key: string | undefined
+  readonly author: string | undefined
+}
+
+/** The author that the user names, else the owner of the key, as far as `policy.trust` knows. */
+export async function authorOf(
+  { key, author: named }: AuthorOptions,
+  trust: Trust | undefined,
+  io: Io,
+): Promise<Author> {
+  const signer = key === undefined ? undefined : await openSigner(key, trust, io)
+  const author = (named ?? signer?.trustedName ?? io.userName ?? '').trim()
+  if (author === '') return decline('the author is empty: give one with --author')
+  return { author, signing: { trust, signer } }
+}
+
+/**
+ * The author of a publication that one person makes. Declines where `policy.trust` requires more than
+ * that person can give; `proposed` is what to propose instead.
+ */
+export async function soleAuthorOf(
+  options: AuthorOptions,
+  trust: Trust | undefined,
+  { proposed, io }: { readonly proposed: string; readonly io: Io },
+): Promise<Author> {
+  if (trust !== undefined && trust.signatures > 1) {
+    return decline(
+      `refused: policy.trust requires ${trust.signatures} signatures: run "postern policy propose ${proposed} -m WHY --key FILE", have others approve it, then push the proposed revision`,
+    )
+  }
+  if (trust !== undefined && options.key === undefined) {
+    return decline('refused: policy.trust requires a signature: add --key FILE')
+  }
+  return authorOf(options, trust, io)
+}

@@ -1,0 +1,148 @@
+import type { PlacedDiff } from '../../answers/placed-diff.ts'
+import { checkAgainst } from '../../policy/checks/check.ts'
+import { knownRoles } from '../../policy/checks/known-roles.ts'
+import { isSamePolicy } from '../../policy/review/same-policy.ts'
+import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
+import type { Replay } from '../../replay/replay.ts'
+import type { Actor } from '../../stores/audit/audit.ts'
+import type { Head, Move, PolicyStore } from '../../stores/policies/policy-store.ts'
+import {
+  activeHead,
+  type LiveState,
+  readLiveState,
+} from '../../stores/policies/proposals/live-state.ts'
+import { reviewProposal } from '../../stores/policies/proposals/review-proposal.ts'
+import { decline } from '../declined.ts'
+import type { OpenProposal } from './open-proposal.ts'
+import { describeHead, type Over, whyNotOver } from './over.ts'
+import { staleReason } from './proposal-state.ts'
+import { compareWith, type ReviewParts, readLive, type Tell } from './review.ts'
+import { createSigned, needsSignature, type Signing, signatureRemark, signedBy } from './signing.ts'
+
+/** What to publish, by whom and why. */
+export interface Publication {
+  readonly files: readonly PolicyFile[]
+  readonly set: PolicySet
+  readonly kind: Move['kind']
+  readonly author: string
+  readonly message: string
+  /** Which revision it may replace. */
+  readonly over: Over
+  /** A person reads the review and confirms it. */
+  readonly isAsked: boolean
+  /** Asks the policy about recorded decisions. */
+  readonly replay: (() => Promise<Replay>) | undefined
+  /** Whose signatures count, and the key to sign with. */
+  readonly signing: Signing
+  /** What others have signed: then exactly that is published. */
+  readonly approved?: OpenProposal
+  /** What speaks for it, which the history keeps. */
+  readonly evidence?: NonNullable<Move['evidence']>
+}
+
+/** What is live, and how the publication differs from it. */
+export interface ReviewedPublication {
+  readonly publication: Publication
+  readonly live: LiveState
+  /** The same policy is live: there is nothing to publish. */
+  readonly isLive: boolean
+  /** `undefined` when no live policy could be read. */
+  readonly diff: PlacedDiff | undefined
+  /** `undefined` when no log was replayed. */
+  readonly replay: Replay | undefined
+}
+
+/** Compares a publication with the live policy. Declines what must not replace that. */
+export async function reviewPublication(
+  publication: Publication,
+  parts: ReviewParts,
+): Promise<ReviewedPublication> {
+  const { set, kind, over, isAsked, signing, approved } = publication
+  const { store, tell } = parts
+  const { trust } = signing
+  const live = await readLiveState(store, { trust, now: Date.now() })
+  tell(signatureRemark(live, publication))
+  // Someone else may publish while a person reads the proposal.
+  const again = approved && reviewProposal(approved.proposal, { live, trust, now: Date.now() })
+  if (again?.state === 'stale') return decline(`refused: ${staleReason(again)}`)
+  const before = await readLive(live.revision, store)
+  // Publishing again repairs a document that is lost or broken, and signs one that is not signed.
+  const isKept = live.head !== undefined && !needsSignature(live, publication)
+  if (typeof before !== 'string' && isKept && isSamePolicy(before, set)) {
+    tell({ note: `${set.revision} is already live: nothing to publish` })
+    return { publication, live, isLive: true, diff: undefined, replay: undefined }
+  }
+  if (kind === 'push' && typeof before !== 'string')
+    tell({ warnings: newRoles(before, publication) })
+  const diff = compareWith(before, set, parts)
+  const replay = await publication.replay?.()
+  const candidate = { revision: set.revision, over, isAsked }
+  const reason = await whyNotOver(activeHead(live), candidate, store)
+  return reason === undefined ? { publication, live, isLive: false, diff, replay } : decline(reason)
+}
+
+/** A mistyped role key looks like a new role. */
+function newRoles(live: PolicySet, { set, files }: Publication) {
+  return checkAgainst(knownRoles(`the live policy ${live.revision}`, live), set, files)
+}
+
+interface Published {
+  readonly head: Head
+  /** The revision that was live before; the same one when nothing had to be published. */
+  readonly parent: string | undefined
+  /** Why a failover of Redis could lose it, if so. */
+  readonly unconfirmed: string | undefined
+}
+
+/** Publishes what was reviewed, over the revision that it was compared with. Declines if another is live. */
+export async function commitPublication(
+  { publication, live, isLive }: ReviewedPublication,
+  { store, actor, tell }: CommitParts,
+): Promise<Published> {
+  const { head: seen } = live
+  if (isLive && seen !== undefined) {
+    const unconfirmed = await store.unconfirmed(seen)
+    tellRisk(unconfirmed, tell)
+    return { head: seen, parent: seen.revision, unconfirmed }
+  }
+  const { set, kind, approved, evidence } = publication
+  const { document, signed } = await createSigned(publication, live)
+  const { name, origin } = actor
+  const published = await store.publish(document, seen?.revision, {
+    kind,
+    origin,
+    ...(approved !== undefined && name !== document.author && { publisher: name }),
+    ...(signed !== undefined && { signed }),
+    ...(evidence !== undefined && { evidence }),
+  })
+  if (!published.moved) return decline(await supersededBy(seen, published.head, store))
+
+  const { head, unconfirmed } = published
+  const over = seen?.revision ?? 'nothing'
+  tell({ note: `published ${set.revision} over ${over}${signedBy(publication)}` })
+  tellRisk(unconfirmed, tell)
+  return { head, parent: seen?.revision, unconfirmed }
+}
+
+interface CommitParts {
+  readonly store: PolicyStore
+  /** Who publishes, for the history. */
+  readonly actor: Actor
+  readonly tell: Tell
+}
+
+function tellRisk(unconfirmed: string | undefined, tell: Tell): void {
+  if (unconfirmed === undefined) return
+  tell({ note: `note: a Redis failover could lose this revision: ${unconfirmed}` })
+}
+
+async function supersededBy(
+  seen: Head | undefined,
+  found: Head | undefined,
+  store: PolicyStore,
+): Promise<string> {
+  const saw = seen?.revision ?? 'nothing'
+  if (found === undefined)
+    return `refused: ${saw} was live, but now nothing is published: run "postern policy status"`
+  return `refused: ${saw} was live when you looked, now ${await describeHead(found, store)}; nothing was published: run "postern policy diff"`
+}

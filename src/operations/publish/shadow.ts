@@ -1,0 +1,177 @@
+import type { PlacedDiff } from '../../answers/placed-diff.ts'
+import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
+import { combineEvidence, type FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
+import { parseStatement, type Signed } from '../../signing/statement.ts'
+import {
+  createDocument,
+  type PolicyDocument,
+  type PolicyStore,
+} from '../../stores/policies/policy-store.ts'
+import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
+import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
+import type { StoredShadow } from '../../stores/policies/shadow/shadow-store.ts'
+import { decline } from '../declined.ts'
+import type { PolicySettings } from '../policy-settings.ts'
+import { type BasePlace, readBase } from './base.ts'
+import { compareWith, type ReviewParts, readLive, readStored } from './review.ts'
+import { addSignature, lacksSignature, signedCount, toSign } from './shadow-signatures.ts'
+import type { Signing } from './signing.ts'
+
+/** The shadow, and what all replicas have seen of it. */
+export interface ObservedShadow {
+  readonly head: ShadowHead
+  /** When it was pushed. */
+  readonly at: string
+  /** The live revision. */
+  readonly live: string | undefined
+  readonly evidence: FleetEvidence
+}
+
+/** `undefined` when no shadow runs. Declines one that no gateway could read. */
+export async function readShadow(store: PolicyStore): Promise<ObservedShadow | undefined> {
+  const stored = await store.shadow.read()
+  if (stored === undefined) return undefined
+  const { head } = stored
+  if (head === undefined) {
+    return decline('the shadow in Redis is not valid: run "postern policy shadow end"')
+  }
+  const evidence = combineEvidence(await store.replicas(), await store.shadow.reports())
+  const live = (await store.head())?.revision
+  return { head, at: new Date(head.sequence).toISOString(), live, evidence }
+}
+
+/** The shadow that the user names. Declines another one. */
+export async function findShadow(name: string, store: PolicyStore): Promise<ObservedShadow> {
+  const shadow = await readShadow(store)
+  if (shadow === undefined) {
+    return decline('refused: no shadow runs: push one with "postern policy push --shadow -m WHY"')
+  }
+  const { revision } = shadow.head
+  if (revision.startsWith(name)) return shadow
+  return decline(`refused: the shadow is ${revision}, and not ${name}`)
+}
+
+/** Shadows need gateways that load policies from Redis. */
+export function refuseFiles({ config }: PolicySettings): void {
+  if (config?.policy.source !== 'files') return
+  decline(
+    'refused: policy.source is "files", and gateways evaluate shadows from Redis only: set policy.source to redis, or ask recorded decisions with "postern policy replay"',
+  )
+}
+
+/** What to evaluate beside the live policy, by whom and why. */
+interface NewShadow {
+  readonly files: readonly PolicyFile[]
+  readonly set: PolicySet
+  readonly author: string
+  readonly message: string
+  /** The directory of the files, which may record where they come from. */
+  readonly place: BasePlace | undefined
+  readonly signing: Signing
+}
+
+/** What is evaluated already, and how the new shadow differs from the live policy. */
+interface ReviewedShadow {
+  readonly shadow: NewShadow
+  /** The live revision that the files come from; `promote` refuses to replace another one. */
+  readonly base: string | undefined
+  readonly diff: PlacedDiff | undefined
+  /** What it replaces. */
+  readonly over: StoredShadow | undefined
+}
+
+/** Compares a shadow with the live policy. Declines that policy itself. */
+export async function reviewShadow(shadow: NewShadow, parts: ReviewParts): Promise<ReviewedShadow> {
+  const { set, place, signing } = shadow
+  const { store, tell } = parts
+  const live = await readLiveState(store, { trust: signing.trust, now: Date.now() })
+  tell({ live })
+  if (live.revision === set.revision) {
+    return decline(`${set.revision} is already live: as a shadow it would never differ`)
+  }
+  const diff = compareWith(await readLive(live.revision, store), set, parts)
+  const base = (place && (await readBase(place))) ?? live.revision
+  if (base !== live.revision && place !== undefined) {
+    tell({
+      note: `note: ${place.directory} comes from ${base}, but ${live.revision ?? 'nothing'} is live: merge that before you promote the shadow`,
+    })
+  }
+  return { shadow, base, diff, over: await store.shadow.read() }
+}
+
+/** What becomes the shadow: exactly this document, as people pushed and signed it. */
+interface PreparedShadow {
+  readonly review: ReviewedShadow
+  readonly document: PolicyDocument
+  readonly author: string
+  readonly message: string
+  /** What to sign; `undefined` without a key. */
+  readonly unsigned: Signed | undefined
+}
+
+/**
+ * Prepares what was reviewed, in place of the shadow that is there. The same policy again changes nothing,
+ * so that counting continues, unless it adds a signature that `policy.trust` requires.
+ */
+export async function prepareShadow(
+  review: ReviewedShadow,
+  { store, tell }: Pick<ReviewParts, 'store' | 'tell'>,
+): Promise<PreparedShadow | { readonly known: ShadowHead }> {
+  const { shadow, over, base } = review
+  const { set, signing } = shadow
+  const { revision } = set
+  // What was published or evaluated before stays as it is: signatures are about one document.
+  const stored = await readStored(revision, store)
+  const document = typeof stored === 'string' ? newDocument(shadow, base) : stored
+  const known = over?.head?.revision === revision ? over.head : undefined
+  if (known !== undefined && !lacksSignature(document, known, signing)) {
+    tell({ note: `${revision} is already the shadow: counting continues` })
+    return { known }
+  }
+  if (over !== undefined && known === undefined) tell({ note: replacedBy(over.head) })
+  const { signer } = signing
+  const unsigned = signer && toSign(document, shadow, known?.signed)
+  // A further signature does not change who pushed it, and why.
+  const { author, message } = (unsigned && parseStatement(unsigned.statement)) ?? shadow
+  if (signer !== undefined) {
+    const what = `${signer.name} signs for the shadow ${revision}, pushed by ${author}: ${message}`
+    tell({ note: what })
+  }
+  return { review, document, author, message, unsigned }
+}
+
+/** Makes what was prepared the shadow. Declines if another one was pushed or ended since. */
+export async function commitShadow(
+  { review, document, author, message, unsigned }: PreparedShadow,
+  { store, tell }: Pick<ReviewParts, 'store' | 'tell'>,
+): Promise<ShadowHead> {
+  const { base, over } = review
+  const { trust, signer } = review.shadow.signing
+  const signed = unsigned && signer && (await addSignature(unsigned, signer))
+  const head = await store.shadow.push(document, { author, message, base, signed, over })
+  if (head === undefined) {
+    return decline('refused: the shadow changed meanwhile: run "postern policy shadow"')
+  }
+  const { revision } = document
+  tell({ note: `${revision} is the shadow: only the live policy is enforced` })
+  const missing = trust && signed && trust.signatures - signedCount(signed, trust)
+  if (missing !== undefined && missing > 0) {
+    tell({
+      note: `gateways evaluate it once ${missing} more of policy.trust.keys signed it: others run "postern policy push --shadow ${revision} --key FILE"`,
+    })
+  }
+  return head
+}
+
+function replacedBy(head: ShadowHead | undefined): string {
+  if (head === undefined) return 'replaces a shadow that is not valid'
+  const { revision, author, message } = head
+  return `replaces the shadow ${revision}, pushed by ${author}: ${message}`
+}
+
+function newDocument(
+  { files, author, message }: NewShadow,
+  parent: string | undefined,
+): PolicyDocument {
+  return createDocument(files, { author, message, parent, now: new Date() })
+}

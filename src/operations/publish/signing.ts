@@ -1,0 +1,124 @@
+import type { PolicyFile } from '../../policy/set/policy-set.ts'
+import { fingerprintOf } from '../../signing/ssh-public-key.ts'
+import { armored, isGoodSignature, parseSignature } from '../../signing/ssh-signature.ts'
+import {
+  createStatement,
+  namespaceOf,
+  type Predecessor,
+  type Signed,
+} from '../../signing/statement.ts'
+import type { Trust } from '../../signing/trust.ts'
+import { createDocument, type PolicyDocument } from '../../stores/policies/policy-store.ts'
+import type { LiveState } from '../../stores/policies/proposals/live-state.ts'
+import { decline } from '../declined.ts'
+import type { OpenProposal } from './open-proposal.ts'
+import type { Remark } from './review.ts'
+
+/** A person's key, which counts for the gateways as far as the configuration says. */
+export interface Signer {
+  /** The name in `policy.trust.keys`; without `policy.trust`, the fingerprint. */
+  readonly name: string
+  readonly fingerprint: string
+  /** The same name, where the configuration vouches for it. */
+  readonly trustedName: string | undefined
+  sign(statement: string): Promise<string>
+}
+
+/** Whose signatures count for a change, and the key of the person who makes it. */
+export interface Signing {
+  readonly trust: Trust | undefined
+  readonly signer: Signer | undefined
+}
+
+/**
+ * The signer of a signature that was made elsewhere. Declines one that cannot be verified: it would
+ * be stored under the name of a key that did not make it.
+ */
+export function givenSigner(base64: string, trust: Trust | undefined): Signer {
+  if (trust === undefined) {
+    return decline(
+      'refused: without policy.trust, a signature that was made elsewhere cannot be verified',
+    )
+  }
+  const signature = armored(base64)
+  const parsed = parseSignature(signature)
+  if (parsed === undefined) {
+    return decline('refused: --signature is not an SSH signature of an Ed25519 key')
+  }
+  const fingerprint = fingerprintOf({ id: parsed.keyId })
+  const key = trust.keys.find(({ id }) => id === parsed.keyId)
+  if (key === undefined) {
+    return decline(
+      `refused: policy.trust.keys does not list the key that signed (${fingerprint}), so its signature would not count`,
+    )
+  }
+  return {
+    ...{ name: key.name, trustedName: key.name, fingerprint },
+    async sign(statement) {
+      const isMeant = parsed.namespace === namespaceOf('live')
+      if (isMeant && isGoodSignature(parsed, statement, key)) return signature
+      return decline(
+        `refused: ${key.name} signed something else than this proposal: review it and sign again`,
+      )
+    },
+  }
+}
+
+/** What to sign to make a document live after another one. */
+export function liveStatement(document: PolicyDocument, after: Predecessor | null): string {
+  const { author, message, at } = document
+  const parts = { purpose: 'live', after, author, message, document, now: new Date(at) } as const
+  return createStatement(parts) ?? decline('refused: author and message are too long together')
+}
+
+/** What is to be published, as far as its signatures depend on it. */
+interface ToSign {
+  readonly files: readonly PolicyFile[]
+  readonly author: string
+  readonly message: string
+  readonly signing: Signing
+  readonly approved?: OpenProposal
+}
+
+/** The document of a publication and its signatures: what others approved, or a new one. */
+export async function createSigned(
+  { files, author, message, signing: { signer }, approved }: ToSign,
+  { revision: parent, after }: LiveState,
+): Promise<{ readonly document: PolicyDocument; readonly signed: Signed | undefined }> {
+  if (approved !== undefined) {
+    const { document, proposal, signatures } = approved
+    // Only without `policy.trust` can a proposal be unsigned; gateways that have it reject it.
+    const { statement } = proposal
+    return { document, signed: signatures.length === 0 ? undefined : { statement, signatures } }
+  }
+  const document = createDocument(files, { author, message, parent, now: new Date() })
+  if (signer === undefined) return { document, signed: undefined }
+  const statement = liveStatement(document, after)
+  return { document, signed: { statement, signatures: [await signer.sign(statement)] } }
+}
+
+/** Whether to publish a policy that is live already, for its signatures. */
+export function needsSignature(
+  { isSigned }: LiveState,
+  { signing, approved }: Pick<ToSign, 'signing' | 'approved'>,
+): boolean {
+  return approved !== undefined || (signing.signer !== undefined && !isSigned)
+}
+
+/** `, signed by ann, ben`; empty without signatures that count. */
+export function signedBy({ signing, approved }: Pick<ToSign, 'signing' | 'approved'>): string {
+  const names = approved?.signers ?? (signing.signer === undefined ? [] : [signing.signer.name])
+  return names.length === 0 ? '' : `, signed by ${names.join(', ')}`
+}
+
+/** What a publisher should know about the signatures of what is live. */
+export function signatureRemark(
+  live: LiveState,
+  { signing, approved }: Pick<ToSign, 'signing' | 'approved'>,
+): Remark {
+  const isUnsigned = signing.signer === undefined && (approved?.signatures ?? []).length === 0
+  if (!live.isSigned || !isUnsigned) return { live }
+  return {
+    note: 'note: the live policy is signed, and this one is not: gateways with policy.trust will reject it: sign it with --key FILE',
+  }
+}

@@ -1,4 +1,4 @@
-import { createNode, place, shapeOf, visitCovering } from '../policy/review/pattern-tree.ts'
+import { treeOf, visitCovering } from '../policy/review/pattern-tree.ts'
 import { methodsOf } from '../policy/rule/methods.ts'
 import { ANY_METHOD, type Rule } from '../policy/rule/rule.ts'
 import type { PolicySet } from '../policy/set/policy-set.ts'
@@ -8,21 +8,16 @@ type MatchingRules = (path: string) => readonly Rule[]
 
 /** Only for models of the index grammar: under others, only the matcher knows what a path matches. */
 export function createMatchingRules({ rules }: PolicySet): MatchingRules {
-  const root = createNode<number[]>()
-  for (const [at, { path }] of rules.entries()) {
-    place(root, shapeOf(path), (known = []) => {
-      known.push(at)
-      return known
-    })
-  }
+  const numbered = rules.map((rule, at) => ({ rule, at }))
+  const root = treeOf(numbered, ({ rule }) => rule.path)
   return (path) => {
-    const found: number[] = []
+    const found: (typeof numbered)[number][] = []
     // Not `shapeOf`: in a path, `:` and `*` are ordinary characters.
     const segments = path.split('/').slice(1)
-    visitCovering(root, { segments, tail: 'end', prefix: '' }, (positions) => {
-      found.push(...positions)
+    visitCovering(root, { segments, tail: 'end', prefix: '' }, (matching) => {
+      found.push(...matching)
     })
-    return found.toSorted((a, b) => a - b).flatMap((at) => rules[at] ?? [])
+    return found.toSorted((a, b) => a.at - b.at).map(({ rule }) => rule)
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Admission } from '../admission/verdict.ts'
 import { removedPaths } from '../endpoints.ts'
 import {
-  createNode,
   type PatternNode,
   place,
   shapeOf,
+  treeOf,
   visitPrefixes,
 } from '../policy/review/pattern-tree.ts'
 import { freshSegment, kindsAt, nodesAfter } from '../policy/review/segment-classes.ts'
@@ -91,13 +91,7 @@ type Nodes = readonly PatternNode<Rule[]>[]
 
 /** A tree of everything that decides by the path. */
 function distinguish({ rules, exclusions }: PolicySet, admission: Admission): PatternNode<Rule[]> {
-  const root = createNode<Rule[]>()
-  for (const rule of rules) {
-    place(root, shapeOf(rule.path), (known = []) => {
-      known.push(rule)
-      return known
-    })
-  }
+  const root = treeOf(rules, ({ path }) => path)
   const others = [
     ...[...exclusions, ...builtInExclusions].map(({ path }) => path),
     ...admission.routes.map(({ path }) => path),

@@ -1,11 +1,5 @@
 import { methodBits } from '../../policy/review/grants.ts'
-import {
-  createNode,
-  type PatternNode,
-  place,
-  shapeOf,
-  visitOverlapping,
-} from '../../policy/review/pattern-tree.ts'
+import { shapeOf, treeOf, visitOverlapping } from '../../policy/review/pattern-tree.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
 import { endOf } from '../../policy/rule/until.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
@@ -34,7 +28,7 @@ export function createStandIns(
     ...before.flatMap((old) => gone(old, (key) => isUsed(key) && !kept.has(key))),
   ]
   if (decided.length === 0) return { isStandIn: () => false }
-  const tree = treeOf(decided)
+  const tree = treeOf(decided, ({ line }) => line.path)
 
   return {
     isStandIn(line: Rule | Exclusion): boolean {
@@ -101,15 +95,4 @@ function gone(old: PolicySet, isGone: (key: string) => boolean): readonly Decide
       .filter((exclusion) => isGone(exclusionUsageKey(exclusion)))
       .map((line) => ({ line, endFor: () => 0 })),
   ]
-}
-
-function treeOf(decided: readonly Decided[]): PatternNode<Decided[]> {
-  const root = createNode<Decided[]>()
-  for (const each of decided) {
-    place(root, shapeOf(each.line.path), (known = []) => {
-      known.push(each)
-      return known
-    })
-  }
-  return root
 }

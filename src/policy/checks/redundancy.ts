@@ -1,11 +1,5 @@
 import { createGrants, methodBits } from '../review/grants.ts'
-import {
-  createNode,
-  type PatternNode,
-  place,
-  shapeOf,
-  visitCovering,
-} from '../review/pattern-tree.ts'
+import { type PatternNode, shapeOf, treeOf, visitCovering } from '../review/pattern-tree.ts'
 import type { Exclusion, Rule } from '../rule/rule.ts'
 import { endOf } from '../rule/until.ts'
 import type { PolicySet } from '../set/policy-set.ts'
@@ -26,12 +20,12 @@ export function createRedundancy(set: PolicySet) {
   const { lineage, rulesOf } = createGrants(withLastingInheritances(set))
   const order = new Map(rules.map((rule, index) => [rule, index]))
   const trees = new Map<string, PatternNode<readonly Rule[]>>()
-  const treeOf = (roleKey: string) => {
-    const known = trees.get(roleKey) ?? treeOfAll(rulesOf(roleKey))
+  const rulesTree = (roleKey: string) => {
+    const known = trees.get(roleKey) ?? treeOf(rulesOf(roleKey), ({ path }) => path)
     trees.set(roleKey, known)
     return known
   }
-  const excluded = treeOfAll(exclusions)
+  const excluded = treeOf(exclusions, ({ path }) => path)
 
   /** Whether `other` alone has the effect of `rule`, or overrides it. */
   function outweighs(other: Rule, rule: Rule, isSamePattern: boolean): boolean {
@@ -58,7 +52,7 @@ export function createRedundancy(set: PolicySet) {
 
     let strongest: Rule | undefined
     for (const roleKey of lineage(rule.roleKey)) {
-      visitCovering(treeOf(roleKey), shape, (found) => {
+      visitCovering(rulesTree(roleKey), shape, (found) => {
         const isSamePattern = found.includes(rule)
         for (const other of found) {
           if (strongest?.effect === 'deny' || !outweighs(other, rule, isSamePattern)) continue
@@ -68,17 +62,4 @@ export function createRedundancy(set: PolicySet) {
     }
     return { other: strongest }
   }
-}
-
-function treeOfAll<Granted extends Rule | Exclusion>(
-  all: readonly Granted[],
-): PatternNode<Granted[]> {
-  const root = createNode<Granted[]>()
-  for (const each of all) {
-    place(root, shapeOf(each.path), (known = []) => {
-      known.push(each)
-      return known
-    })
-  }
-  return root
 }

@@ -1,5 +1,5 @@
 import { methodBits } from '../review/grants.ts'
-import { createNode, place, shapeOf, visitCovering } from '../review/pattern-tree.ts'
+import { shapeOf, treeOf, visitCovering } from '../review/pattern-tree.ts'
 
 interface Granted {
   readonly path: string
@@ -12,8 +12,7 @@ interface Granted {
  */
 export function widest<Each extends Granted>(rules: readonly Each[]): readonly Each[] {
   if (rules.length < 2) return rules
-  const root = createNode<Each[]>()
-  for (const rule of rules) place(root, shapeOf(rule.path), (known = []) => [...known, rule])
+  const root = treeOf(rules, ({ path }) => path)
   return rules.filter((rule) => {
     const bits = methodBits(rule.method)
     let contained = false

@@ -54,6 +54,21 @@ export function place<Value>(
   else node.prefixes.set(prefix, change(node.prefixes.get(prefix)))
 }
 
+/** A tree of all that have a pattern, in their order where several end in the same place. */
+export function treeOf<Item>(
+  items: readonly Item[],
+  patternOf: (item: Item) => string,
+): PatternNode<Item[]> {
+  const root = createNode<Item[]>()
+  for (const item of items) {
+    place(root, shapeOf(patternOf(item)), (known = []) => {
+      known.push(item)
+      return known
+    })
+  }
+  return root
+}
+
 function child<Value>(node: PatternNode<Value>, segment: string | undefined): PatternNode<Value> {
   if (segment === undefined) {
     node.param ??= createNode()

@@ -4,6 +4,8 @@ import {
   DAY_SECONDS,
   flag,
   integer,
+  optionalFile,
+  optionalInteger,
   section,
   TEN_YEARS_SECONDS,
 } from './setting-builders.ts'
@@ -19,14 +21,8 @@ export const jwtSettings = section('Tokens: signing, verification and lifetime.'
         'Secret that signs tokens, and verifies tokens without a kid: at least 32 random bytes. Unset: only jwt.keyDirectory is used; mode dev generates a secret if neither is set.',
     }),
   ),
-  keyDirectory: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      isPath: true,
-      description:
-        'Directory of keys, <kid>.pem or <kid>.jwk, reloaded when a file changes. Its file signer names the key that signs. Unset: only jwt.secret is used.',
-    }),
+  keyDirectory: optionalFile(
+    'Directory of keys, <kid>.pem or <kid>.jwk, reloaded when a file changes. Its file signer names the key that signs. Unset: only jwt.secret is used.',
   ),
   timeout: integer(
     3600,
@@ -34,13 +30,10 @@ export const jwtSettings = section('Tokens: signing, verification and lifetime.'
     TEN_YEARS_SECONDS,
     'Lifetime of issued tokens, in seconds. Not used in mode dev.',
   ),
-  maxLifetimeSeconds: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: TEN_YEARS_SECONDS,
-      description:
-        'Reject tokens whose lifetime, from issue to expiry, is longer than this many seconds. Set it for tokens of other issuers, or while you change jwt.timeout. Not used in mode dev. Unset: jwt.timeout.',
-    }),
+  maxLifetimeSeconds: optionalInteger(
+    1,
+    TEN_YEARS_SECONDS,
+    'Reject tokens whose lifetime, from issue to expiry, is longer than this many seconds. Set it for tokens of other issuers, or while you change jwt.timeout. Not used in mode dev. Unset: jwt.timeout.',
   ),
   maxTokenBytes: integer(
     4096,
@@ -153,14 +146,8 @@ export const revocationSettings = section('List of revoked tokens.', {
     description:
       'What to do while the list is stale. serve: keep using it; refuse: answer 503 to every token issued before it became stale.',
   }),
-  snapshot: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      isPath: true,
-      description:
-        'File that keeps the list of revoked tokens, to start with while its store is unreachable. Each gateway needs its own file; workers append their number. Not used when the list is in the embedded database. Unset: revocations.snapshot beside policy.snapshot, or in application.dataDirectory.',
-    }),
+  snapshot: optionalFile(
+    'File that keeps the list of revoked tokens, to start with while its store is unreachable. Each gateway needs its own file; workers append their number. Not used when the list is in the embedded database. Unset: revocations.snapshot beside policy.snapshot, or in application.dataDirectory.',
   ),
   sweepMs: integer(
     5000,

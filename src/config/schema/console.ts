@@ -1,5 +1,13 @@
 import { HOST, ORIGIN } from './patterns.ts'
-import { DAY_SECONDS, file, flag, integer, section, text } from './setting-builders.ts'
+import {
+  DAY_SECONDS,
+  file,
+  flag,
+  integer,
+  optionalGroup,
+  section,
+  text,
+} from './setting-builders.ts'
 import { Type } from './type.ts'
 
 const roleKeys = (value: readonly string[], description: string) =>
@@ -29,20 +37,12 @@ export const consoleSettings = section(
           'Origin by which browsers reach the console, such as https://console.example.com. Required behind a reverse proxy and for single sign-on. Unset: the console answers to IP addresses, localhost and console.host.',
       }),
     ),
-    tls: Type.Optional(
-      Type.Object(
-        {
-          certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
-          keyFile: file(
-            'Path of the PEM private key of the certificate. Reloaded when the file changes.',
-          ),
-        },
-        {
-          additionalProperties: false,
-          description: 'TLS on the console. Unset: plain HTTP.',
-        },
+    tls: optionalGroup('TLS on the console. Unset: plain HTTP.', {
+      certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
+      keyFile: file(
+        'Path of the PEM private key of the certificate. Reloaded when the file changes.',
       ),
-    ),
+    }),
     write: flag(
       false,
       'Offer operations that change accounts, sessions and policies. false: the management API has none of them.',

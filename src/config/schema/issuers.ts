@@ -1,13 +1,14 @@
 import { dataScopes } from '../../data-scope.ts'
 import { CLAIM_NAME, ISSUER_NAME, PRINTABLE, USER_ID_PREFIX } from './patterns.ts'
-import { file, flag, integer, TEN_YEARS_SECONDS } from './setting-builders.ts'
+import { flag, group, integer, optionalFile, TEN_YEARS_SECONDS } from './setting-builders.ts'
 import { Type } from './type.ts'
 
 const audienceText = { minLength: 1, maxLength: 512, pattern: PRINTABLE }
 const claim = (description: string) =>
   Type.String({ minLength: 1, maxLength: 256, pattern: CLAIM_NAME, description })
 
-const claimSettings = Type.Object(
+const claimSettings = group(
+  'Claims of the tokens: the name of a claim, or a JSON pointer such as /realm_access/roles.',
   {
     userId: Type.String({
       default: 'sub',
@@ -22,14 +23,10 @@ const claimSettings = Type.Object(
       claim('Claim with the data scope, by number or name. Unset: 5 (self), or that of the role.'),
     ),
   },
-  {
-    additionalProperties: false,
-    description:
-      'Claims of the tokens: the name of a claim, or a JSON pointer such as /realm_access/roles.',
-  },
 )
 
-const role = Type.Object(
+const role = group(
+  'Maps one value of claims.roleKey to a role. The first that the token has wins.',
   {
     value: Type.String({
       minLength: 1,
@@ -53,131 +50,112 @@ const role = Type.Object(
       ),
     ),
   },
-  {
-    additionalProperties: false,
-    description: 'Maps one value of claims.roleKey to a role. The first that the token has wins.',
-  },
 )
 
-const issuer = Type.Object(
-  {
-    issuer: Type.String({
-      minLength: 1,
-      maxLength: 512,
-      pattern: PRINTABLE,
-      description: 'Issuer as its tokens name it in iss, compared exactly.',
-    }),
-    name: Type.Optional(
-      Type.String({
-        pattern: ISSUER_NAME,
-        description:
-          'Short name of the issuer in logs, metrics, commands and user IDs. Unset: the host of issuer.',
-      }),
-    ),
-    audience: Type.Union(
-      [Type.String(audienceText), Type.Array(Type.String(audienceText), { minItems: 1 })],
-      { description: 'Audience that tokens must name in aud; with a list, one of it.' },
-    ),
-    jwksUri: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        description:
-          'URL of the public keys. https, or http on a loopback address. Unset: set discovery.',
-      }),
-    ),
-    discovery: flag(
-      false,
-      'Find the keys through the discovery document of the issuer (OpenID Connect), instead of jwksUri.',
-    ),
-    algorithms: Type.Array(
-      Type.Enum(
-        [
-          ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
-          ...(['ES256', 'ES384', 'ES512', 'EdDSA'] as const),
-        ],
-        { description: 'Algorithm. Shared secrets (HS256) are not supported.' },
-      ),
-      {
-        default: ['RS256', 'ES256'],
-        minItems: 1,
-        uniqueItems: true,
-        description: 'Accepted signature algorithms.',
-      },
-    ),
-    claims: claimSettings,
-    roles: Type.Array(role, {
-      minItems: 1,
-      maxItems: 1000,
+const issuer = group('One issuer: how its tokens are verified, and which callers they identify.', {
+  issuer: Type.String({
+    minLength: 1,
+    maxLength: 512,
+    pattern: PRINTABLE,
+    description: 'Issuer as its tokens name it in iss, compared exactly.',
+  }),
+  name: Type.Optional(
+    Type.String({
+      pattern: ISSUER_NAME,
       description:
-        'Roles by value of the claim claims.roleKey. The first entry that matches wins; without a match the token is refused.',
+        'Short name of the issuer in logs, metrics, commands and user IDs. Unset: the host of issuer.',
     }),
-    userIdPrefix: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        pattern: USER_ID_PREFIX,
-        description:
-          'Text before the user IDs of this issuer, which keeps them apart from accounts. Unset: the name of the issuer and a colon. Empty: user IDs are those of accounts.',
-      }),
+  ),
+  audience: Type.Union(
+    [Type.String(audienceText), Type.Array(Type.String(audienceText), { minItems: 1 })],
+    { description: 'Audience that tokens must name in aud; with a list, one of it.' },
+  ),
+  jwksUri: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description:
+        'URL of the public keys. https, or http on a loopback address. Unset: set discovery.',
+    }),
+  ),
+  discovery: flag(
+    false,
+    'Find the keys through the discovery document of the issuer (OpenID Connect), instead of jwksUri.',
+  ),
+  algorithms: Type.Array(
+    Type.Enum(
+      [
+        ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
+        ...(['ES256', 'ES384', 'ES512', 'EdDSA'] as const),
+      ],
+      { description: 'Algorithm. Shared secrets (HS256) are not supported.' },
     ),
-    typ: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        pattern: PRINTABLE,
-        description: 'Required typ in the header of tokens. Unset: JWT, at+jwt, or a missing typ.',
-      }),
-    ),
-    acceptIdTokens: flag(
-      false,
-      'Accept ID tokens as access tokens. Only for issuers whose access tokens cannot be told from ID tokens, such as Dex: an ID token stays valid after a logout.',
-    ),
-    maxLifetimeSeconds: integer(
-      86_400,
-      1,
-      TEN_YEARS_SECONDS,
-      'Reject tokens whose lifetime, from issue to expiry, is longer than this many seconds.',
-    ),
-    caFile: Type.Optional(
-      file(
-        'Path of the PEM certificates to verify the server of the keys with. Read at every fetch. Unset: those of Node.',
-      ),
-    ),
-    tokenFile: Type.Optional(
-      file(
-        'Path of a file with a bearer token for the key request, as Kubernetes requires it. Read at every fetch. Unset: no token.',
-      ),
-    ),
-    refreshSeconds: integer(
-      300,
-      1,
-      86_400,
-      'Interval at which the keys are fetched ahead of time, in seconds.',
-    ),
-    cooldownSeconds: integer(
-      30,
-      1,
-      3600,
-      'Least time between two fetches, in seconds, however many tokens have an unknown key.',
-    ),
-    waitMs: integer(
-      2000,
-      0,
-      30_000,
-      'Longest time that a request waits for keys, in milliseconds.',
-    ),
-    maxKeyAgeSeconds: integer(
-      86_400,
-      1,
-      2_592_000,
-      'Time after the last successful fetch for which keys are used, in seconds. After that, tokens of the issuer get 503.',
-    ),
-  },
-  {
-    additionalProperties: false,
-    description: 'One issuer: how its tokens are verified, and which callers they identify.',
-  },
-)
+    {
+      default: ['RS256', 'ES256'],
+      minItems: 1,
+      uniqueItems: true,
+      description: 'Accepted signature algorithms.',
+    },
+  ),
+  claims: claimSettings,
+  roles: Type.Array(role, {
+    minItems: 1,
+    maxItems: 1000,
+    description:
+      'Roles by value of the claim claims.roleKey. The first entry that matches wins; without a match the token is refused.',
+  }),
+  userIdPrefix: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      pattern: USER_ID_PREFIX,
+      description:
+        'Text before the user IDs of this issuer, which keeps them apart from accounts. Unset: the name of the issuer and a colon. Empty: user IDs are those of accounts.',
+    }),
+  ),
+  typ: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: PRINTABLE,
+      description: 'Required typ in the header of tokens. Unset: JWT, at+jwt, or a missing typ.',
+    }),
+  ),
+  acceptIdTokens: flag(
+    false,
+    'Accept ID tokens as access tokens. Only for issuers whose access tokens cannot be told from ID tokens, such as Dex: an ID token stays valid after a logout.',
+  ),
+  maxLifetimeSeconds: integer(
+    86_400,
+    1,
+    TEN_YEARS_SECONDS,
+    'Reject tokens whose lifetime, from issue to expiry, is longer than this many seconds.',
+  ),
+  caFile: optionalFile(
+    'Path of the PEM certificates to verify the server of the keys with. Read at every fetch. Unset: those of Node.',
+  ),
+  tokenFile: optionalFile(
+    'Path of a file with a bearer token for the key request, as Kubernetes requires it. Read at every fetch. Unset: no token.',
+  ),
+  refreshSeconds: integer(
+    300,
+    1,
+    86_400,
+    'Interval at which the keys are fetched ahead of time, in seconds.',
+  ),
+  cooldownSeconds: integer(
+    30,
+    1,
+    3600,
+    'Least time between two fetches, in seconds, however many tokens have an unknown key.',
+  ),
+  waitMs: integer(2000, 0, 30_000, 'Longest time that a request waits for keys, in milliseconds.'),
+  maxKeyAgeSeconds: integer(
+    86_400,
+    1,
+    2_592_000,
+    'Time after the last successful fetch for which keys are used, in seconds. After that, tokens of the issuer get 503.',
+  ),
+})
 
 export const issuersSetting = Type.Array(issuer, {
   default: [],

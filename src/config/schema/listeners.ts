@@ -6,6 +6,7 @@ import {
   flag,
   hostNames,
   integer,
+  optionalGroup,
   section,
   TIB,
   text,
@@ -62,24 +63,14 @@ export const applicationSettings = section('Mode, public listener and worker pro
   ),
 })
 
-export const tlsSettings = Type.Optional(
-  Type.Object(
-    {
-      certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
-      keyFile: file(
-        'Path of the PEM private key of the certificate. Reloaded when the file changes.',
-      ),
-      minVersion: Type.Enum(['TLSv1.2', 'TLSv1.3'], {
-        default: 'TLSv1.2',
-        description: 'Minimum TLS version of clients.',
-      }),
-    },
-    {
-      additionalProperties: false,
-      description: 'TLS on the public listener. Unset: plain HTTP.',
-    },
-  ),
-)
+export const tlsSettings = optionalGroup('TLS on the public listener. Unset: plain HTTP.', {
+  certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
+  keyFile: file('Path of the PEM private key of the certificate. Reloaded when the file changes.'),
+  minVersion: Type.Enum(['TLSv1.2', 'TLSv1.3'], {
+    default: 'TLSv1.2',
+    description: 'Minimum TLS version of clients.',
+  }),
+})
 
 export const opsSettings = section('Ops listener: health, readiness, metrics and version.', {
   host: text(

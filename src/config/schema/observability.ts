@@ -1,5 +1,5 @@
 import { COLLECTOR_URL } from './patterns.ts'
-import { flag, integer, section } from './setting-builders.ts'
+import { flag, integer, optionalFile, section } from './setting-builders.ts'
 import { Type } from './type.ts'
 
 const visibility = (what: string) =>
@@ -19,14 +19,7 @@ export const loggerSettings = section('Logs.', {
   }),
   decisions: section('Decision log: one line for each decision on identity and permission.', {
     enabled: flag(false, 'Write the decision log, at any logger.level.'),
-    file: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        isPath: true,
-        description: 'File that decisions are appended to. Unset: they go to the log.',
-      }),
-    ),
+    file: optionalFile('File that decisions are appended to. Unset: they go to the log.'),
     userId: visibility('the user ID'),
     path: visibility('the path'),
   }),

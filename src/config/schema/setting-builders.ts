@@ -15,8 +15,18 @@ export const TIB = 1_099_511_627_776
 export const section = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description })
 
+/** A group of settings that rejects unknown keys. When absent, nothing of it has a default. */
+export const group = <P extends TProperties>(description: string, properties: P) =>
+  Type.Object(properties, { additionalProperties: false, description })
+
+export const optionalGroup = <P extends TProperties>(description: string, properties: P) =>
+  Type.Optional(group(description, properties))
+
 export const integer = (value: number, minimum: number, maximum: number, description: string) =>
   Type.Integer({ default: value, minimum, maximum, description })
+
+export const optionalInteger = (minimum: number, maximum: number, description: string) =>
+  Type.Optional(Type.Integer({ minimum, maximum, description }))
 
 export const flag = (value: boolean, description: string) =>
   Type.Boolean({ default: value, description })
@@ -33,6 +43,8 @@ export const headerName = (value: string, carries: string) =>
 /** A setting for the path of a file. */
 export const file = (description: string) =>
   Type.String({ minLength: 1, maxLength: 1024, isPath: true, description })
+
+export const optionalFile = (description: string) => Type.Optional(file(description))
 
 /** A setting for the path of a directory. */
 export const directory = (value: string, description: string) =>

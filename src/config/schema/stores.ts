@@ -5,6 +5,9 @@ import {
   file,
   flag,
   integer,
+  optionalFile,
+  optionalGroup,
+  optionalInteger,
   section,
   TEN_YEARS_SECONDS,
 } from './setting-builders.ts'
@@ -68,99 +71,76 @@ export const policySettings = section('Policy: what each role may do.', {
     5,
     'Interval at which the source is polled for changes whose notification was lost, in seconds.',
   ),
-  snapshot: Type.Optional(
-    file(
-      'File that keeps the last good policy, to start with while Redis is unreachable. Unset: no snapshot.',
-    ),
+  snapshot: optionalFile(
+    'File that keeps the last good policy, to start with while Redis is unreachable. Unset: no snapshot.',
   ),
   usage: flag(
     true,
     'Count which rules decide and what is refused, for "postern policy unused" and "postern policy denials". Stored in Redis, or in the database without Redis, for 90 days.',
   ),
-  maxAge: Type.Optional(
-    Type.Integer({
-      minimum: 10,
-      maximum: TEN_YEARS_SECONDS,
-      description:
-        'Stop using a policy that its source has not confirmed for this many seconds. Unset: never.',
-    }),
+  maxAge: optionalInteger(
+    10,
+    TEN_YEARS_SECONDS,
+    'Stop using a policy that its source has not confirmed for this many seconds. Unset: never.',
   ),
-  domain: Type.Optional(
-    Type.Object(
-      {
-        from: Type.Enum(['host', 'claim'], {
+  domain: optionalGroup(
+    'Where the domain of a request comes from, under a model with "r = sub, dom, obj, act". Unset: the model has no domain.',
+    {
+      from: Type.Enum(['host', 'claim'], {
+        description:
+          'Source of the domain. host: the host of the request, in lower case and without port; claim: policy.domain.claim.',
+      }),
+      claim: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          pattern: CLAIM_NAME,
           description:
-            'Source of the domain. host: the host of the request, in lower case and without port; claim: policy.domain.claim.',
+            'Claim of the token with the domain, a text: its name, or a JSON pointer such as /org/id. Required with from "claim". Unset: only with from "host".',
         }),
-        claim: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 256,
-            pattern: CLAIM_NAME,
-            description:
-              'Claim of the token with the domain, a text: its name, or a JSON pointer such as /org/id. Required with from "claim". Unset: only with from "host".',
-          }),
-        ),
-      },
-      {
-        additionalProperties: false,
-        description:
-          'Where the domain of a request comes from, under a model with "r = sub, dom, obj, act". Unset: the model has no domain.',
-      },
-    ),
+      ),
+    },
   ),
-  trust: Type.Optional(
-    Type.Object(
-      {
-        keys: Type.Array(
-          Type.String({
-            minLength: 1,
-            maxLength: 1024,
-            isPath: true,
-            noPath: KEY_LINE,
-            description:
-              'Public key as in a .pub file, "ssh-ed25519 AAAA… NAME", or the path of a file with such lines.',
-          }),
-          {
-            minItems: 1,
-            maxItems: 100,
-            description: 'Keys whose signatures count. Each key, and each name, appears once.',
-          },
-        ),
-        signatures: integer(
-          1,
-          1,
-          32,
-          'How many of the keys must have signed a policy before a gateway uses it.',
-        ),
-      },
-      {
-        additionalProperties: false,
-        description:
-          'Whose signatures a policy from Redis needs. Unset: a gateway uses what Redis contains, signed or not.',
-      },
-    ),
+  trust: optionalGroup(
+    'Whose signatures a policy from Redis needs. Unset: a gateway uses what Redis contains, signed or not.',
+    {
+      keys: Type.Array(
+        Type.String({
+          minLength: 1,
+          maxLength: 1024,
+          isPath: true,
+          noPath: KEY_LINE,
+          description:
+            'Public key as in a .pub file, "ssh-ed25519 AAAA… NAME", or the path of a file with such lines.',
+        }),
+        {
+          minItems: 1,
+          maxItems: 100,
+          description: 'Keys whose signatures count. Each key, and each name, appears once.',
+        },
+      ),
+      signatures: integer(
+        1,
+        1,
+        32,
+        'How many of the keys must have signed a policy before a gateway uses it.',
+      ),
+    },
   ),
-  follow: Type.Optional(
-    Type.Object(
-      {
-        database: flag(
-          true,
-          "Follow the Casbin table in go-admin's database (database.url), and write changes to policy.csv in policy.directory.",
-        ),
-        intervalMs: integer(3000, 500, 600_000, 'Interval of the comparison, in milliseconds.'),
-        table: Type.Optional(
-          Type.Enum(['casbin_rule', 'sys_casbin_rule'], {
-            description: 'Table to follow. Unset: the one that has rows.',
-          }),
-        ),
-      },
-      {
-        additionalProperties: false,
-        description:
-          'Keep policy.csv in policy.directory equal to the Casbin table of go-admin. Exclusions, model, other tables and tests stay yours. For one machine; with policy.source redis, run "postern policy follow database". Unset: not followed.',
-      },
-    ),
+  follow: optionalGroup(
+    'Keep policy.csv in policy.directory equal to the Casbin table of go-admin. Exclusions, model, other tables and tests stay yours. For one machine; with policy.source redis, run "postern policy follow database". Unset: not followed.',
+    {
+      database: flag(
+        true,
+        "Follow the Casbin table in go-admin's database (database.url), and write changes to policy.csv in policy.directory.",
+      ),
+      intervalMs: integer(3000, 500, 600_000, 'Interval of the comparison, in milliseconds.'),
+      table: Type.Optional(
+        Type.Enum(['casbin_rule', 'sys_casbin_rule'], {
+          description: 'Table to follow. Unset: the one that has rows.',
+        }),
+      ),
+    },
   ),
   replicaMemory: integer(
     86_400,

@@ -1,5 +1,5 @@
 import { HEADER_NAME, HEADER_VALUE, REDIRECT } from '../patterns.ts'
-import { file } from '../setting-builders.ts'
+import { optionalFile, optionalGroup, optionalInteger } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 const headerValue = (description: string) =>
@@ -15,22 +15,17 @@ const headerValues = (description: string) =>
   )
 
 const headerEdits = (which: string, description: string) =>
-  Type.Optional(
-    Type.Object(
-      {
-        set: headerValues(`${which} headers to set, replacing any value. Unset: none.`),
-        add: headerValues(`${which} headers to add beside existing ones. Unset: none.`),
-        remove: Type.Optional(
-          Type.Array(Type.String({ pattern: HEADER_NAME, description: 'Name of a header.' }), {
-            maxItems: 100,
-            uniqueItems: true,
-            description: `${which} headers to remove. Unset: none.`,
-          }),
-        ),
-      },
-      { additionalProperties: false, description },
+  optionalGroup(description, {
+    set: headerValues(`${which} headers to set, replacing any value. Unset: none.`),
+    add: headerValues(`${which} headers to add beside existing ones. Unset: none.`),
+    remove: Type.Optional(
+      Type.Array(Type.String({ pattern: HEADER_NAME, description: 'Name of a header.' }), {
+        maxItems: 100,
+        uniqueItems: true,
+        description: `${which} headers to remove. Unset: none.`,
+      }),
     ),
-  )
+  })
 
 const securityHeader = (value: string, name: string, note = '') =>
   Type.String({
@@ -51,65 +46,49 @@ export const headerShapingSettings = {
     'Response',
     'Changes of the headers of responses of the upstream, or of respond. Reserved headers cannot be changed. Unset: none.',
   ),
-  securityHeaders: Type.Optional(
-    Type.Object(
-      {
-        hsts: securityHeader(
-          'max-age=31536000',
-          'Strict-Transport-Security',
-          ', sent over HTTPS only',
-        ),
-        frameOptions: securityHeader('SAMEORIGIN', 'X-Frame-Options'),
-        contentTypeOptions: securityHeader('nosniff', 'X-Content-Type-Options'),
-        referrerPolicy: securityHeader('strict-origin-when-cross-origin', 'Referrer-Policy'),
-        contentSecurityPolicy: securityHeader('off', 'Content-Security-Policy'),
-        permissionsPolicy: securityHeader('off', 'Permissions-Policy'),
-      },
-      {
-        additionalProperties: false,
-        description:
-          'Security headers of all responses on this route, refusals included, unless the upstream sends its own. {}: the defaults. Unset: none.',
-      },
-    ),
+  securityHeaders: optionalGroup(
+    'Security headers of all responses on this route, refusals included, unless the upstream sends its own. {}: the defaults. Unset: none.',
+    {
+      hsts: securityHeader(
+        'max-age=31536000',
+        'Strict-Transport-Security',
+        ', sent over HTTPS only',
+      ),
+      frameOptions: securityHeader('SAMEORIGIN', 'X-Frame-Options'),
+      contentTypeOptions: securityHeader('nosniff', 'X-Content-Type-Options'),
+      referrerPolicy: securityHeader('strict-origin-when-cross-origin', 'Referrer-Policy'),
+      contentSecurityPolicy: securityHeader('off', 'Content-Security-Policy'),
+      permissionsPolicy: securityHeader('off', 'Permissions-Policy'),
+    },
   ),
-  respond: Type.Optional(
-    Type.Object(
-      {
-        status: Type.Optional(
-          Type.Integer({
-            minimum: 200,
-            maximum: 599,
-            description: 'HTTP status of the response. Unset: 200, or 302 with redirect.',
-          }),
-        ),
-        headers: headerValues('Headers of the response, such as Retry-After. Unset: none.'),
-        body: Type.Optional(
-          Type.String({
-            maxLength: 65_536,
-            description:
-              'Text of the response; text/plain unless headers has Content-Type. Unset: no body, or that of file.',
-          }),
-        ),
-        file: Type.Optional(
-          file(
-            'File with the body of the response, 1 MiB at most, read when the configuration is loaded. Its ending decides the Content-Type. Unset: body.',
-          ),
-        ),
-        redirect: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 1024,
-            pattern: REDIRECT,
-            description:
-              'Address to redirect to: an absolute URL or a path. {path} stands for the path of the request, after replacePrefix, with its query. Unset: no redirect.',
-          }),
-        ),
-      },
-      {
-        additionalProperties: false,
-        description:
-          'Response of the gateway itself instead of an upstream, after the access check of the route. Unset: the upstream responds.',
-      },
-    ),
+  respond: optionalGroup(
+    'Response of the gateway itself instead of an upstream, after the access check of the route. Unset: the upstream responds.',
+    {
+      status: optionalInteger(
+        200,
+        599,
+        'HTTP status of the response. Unset: 200, or 302 with redirect.',
+      ),
+      headers: headerValues('Headers of the response, such as Retry-After. Unset: none.'),
+      body: Type.Optional(
+        Type.String({
+          maxLength: 65_536,
+          description:
+            'Text of the response; text/plain unless headers has Content-Type. Unset: no body, or that of file.',
+        }),
+      ),
+      file: optionalFile(
+        'File with the body of the response, 1 MiB at most, read when the configuration is loaded. Its ending decides the Content-Type. Unset: body.',
+      ),
+      redirect: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 1024,
+          pattern: REDIRECT,
+          description:
+            'Address to redirect to: an absolute URL or a path. {path} stands for the path of the request, after replacePrefix, with its query. Unset: no redirect.',
+        }),
+      ),
+    },
   ),
 }

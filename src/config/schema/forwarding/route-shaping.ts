@@ -1,8 +1,7 @@
-import { DAY_MS, TIB } from '../setting-builders.ts'
+import { DAY_MS, optionalGroup, optionalInteger, TIB } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
-const timeoutMs = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: DAY_MS, description }))
+const timeoutMs = (description: string) => optionalInteger(1, DAY_MS, description)
 
 const ranges = (description: string) =>
   Type.Optional(
@@ -18,46 +17,27 @@ const ranges = (description: string) =>
 
 /** Settings of a route about the requests it accepts and how they are changed. */
 export const shapingSettings = {
-  bodyBytes: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: TIB,
-      description:
-        'Maximum size of a request body on this route, in bytes; may be more or less than limits.bodyBytes. 0: no bodies. Unset: limits.bodyBytes.',
-    }),
+  bodyBytes: optionalInteger(
+    0,
+    TIB,
+    'Maximum size of a request body on this route, in bytes; may be more or less than limits.bodyBytes. 0: no bodies. Unset: limits.bodyBytes.',
   ),
-  timeouts: Type.Optional(
-    Type.Object(
-      {
-        headersMs: timeoutMs(
-          'Timeout for the response headers, in milliseconds. Unset: headersTimeoutMs of the upstream.',
-        ),
-        bodyMs: timeoutMs(
-          'Timeout between two reads of a response body or two writes of a request body, in milliseconds. Unset: bodyTimeoutMs of the upstream.',
-        ),
-        totalMs: timeoutMs(
-          'Timeout for the whole request, retries included, from the permission check to the last byte of the response, in milliseconds. Upgraded connections are exempt. Unset: no limit.',
-        ),
-      },
-      {
-        additionalProperties: false,
-        description: 'Timeouts of this route. Unset: those of its upstream.',
-      },
+  timeouts: optionalGroup('Timeouts of this route. Unset: those of its upstream.', {
+    headersMs: timeoutMs(
+      'Timeout for the response headers, in milliseconds. Unset: headersTimeoutMs of the upstream.',
     ),
-  ),
-  addresses: Type.Optional(
-    Type.Object(
-      {
-        allow: ranges('Addresses that may use the route. Unset: all that deny does not name.'),
-        deny: ranges(
-          'Addresses that may not use the route, even if allow names them. Unset: none.',
-        ),
-      },
-      {
-        additionalProperties: false,
-        description:
-          'Client addresses that may use the route, as application.trustedProxies report them. Unset: all.',
-      },
+    bodyMs: timeoutMs(
+      'Timeout between two reads of a response body or two writes of a request body, in milliseconds. Unset: bodyTimeoutMs of the upstream.',
     ),
+    totalMs: timeoutMs(
+      'Timeout for the whole request, retries included, from the permission check to the last byte of the response, in milliseconds. Upgraded connections are exempt. Unset: no limit.',
+    ),
+  }),
+  addresses: optionalGroup(
+    'Client addresses that may use the route, as application.trustedProxies report them. Unset: all.',
+    {
+      allow: ranges('Addresses that may use the route. Unset: all that deny does not name.'),
+      deny: ranges('Addresses that may not use the route, even if allow names them. Unset: none.'),
+    },
   ),
 }

@@ -1,115 +1,98 @@
 import { HEADER_NAME, NOT_BLANK, UPSTREAM_NAME } from '../patterns.ts'
-import { flag, integer } from '../setting-builders.ts'
+import { flag, group, integer, optionalGroup } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 import { headerShapingSettings } from './route-headers.ts'
 import { routeMatch } from './route-match.ts'
 import { shapingSettings } from './route-shaping.ts'
 import { sticky } from './sticky.ts'
 
-export const route = Type.Object(
-  {
-    path: Type.String({
+export const route = group('Path prefix and the upstream that serves it.', {
+  path: Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    description:
+      'Path prefix, such as /api/v1/orders: the route covers this path and everything below it, unless match is exact.',
+  }),
+  ...routeMatch,
+  upstream: Type.Optional(
+    Type.String({
+      pattern: UPSTREAM_NAME,
+      description:
+        'Name of the upstream that serves the route, as defined under upstreams. Unset: allowed with forwardAuth only, where another proxy forwards.',
+    }),
+  ),
+  access: Type.Enum(['permitted', 'authenticated', 'public'], {
+    default: 'permitted',
+    description:
+      'What a request needs. permitted: a valid token and permission; authenticated: a valid token; public: neither.',
+  }),
+  reason: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      pattern: NOT_BLANK,
+      description: 'Why the route is this open. Required on public routes. Unset: no reason.',
+    }),
+  ),
+  replacePrefix: Type.Optional(
+    Type.String({
       minLength: 1,
       maxLength: 1024,
       description:
-        'Path prefix, such as /api/v1/orders: the route covers this path and everything below it, unless match is exact.',
+        'Prefix that replaces path in requests to the upstream; / removes it. Unset: the path stays as it is.',
     }),
-    ...routeMatch,
-    upstream: Type.Optional(
-      Type.String({
-        pattern: UPSTREAM_NAME,
-        description:
-          'Name of the upstream that serves the route, as defined under upstreams. Unset: allowed with forwardAuth only, where another proxy forwards.',
-      }),
-    ),
-    access: Type.Enum(['permitted', 'authenticated', 'public'], {
-      default: 'permitted',
+  ),
+  allow: optionalGroup(
+    'Characters to accept in paths of this route although servers interpret them differently. Unset: such paths are rejected.',
+    {
+      encodedSlash: flag(false, 'Accept %2F in a path, as part of a segment.'),
+      semicolon: flag(false, 'Accept ; in a path, as part of a segment.'),
+      encodedPercent: flag(false, 'Accept %25 in a path, as in 100%25.txt.'),
+      encodedHash: flag(false, 'Accept %23 in a path, as in C%23.md.'),
+      encodedQuestionMark: flag(false, 'Accept %3F in a path, as in why%3F.md.'),
+    },
+  ),
+  unexpectedBody: Type.Enum(['forward', 'reject'], {
+    default: 'forward',
+    description:
+      'What to do with a body on GET, HEAD, OPTIONS or DELETE. forward: send it on a connection that is closed afterwards; reject: answer 400.',
+  }),
+  passHeaders: Type.Optional(
+    Type.Array(Type.String({ pattern: HEADER_NAME, description: 'Name of a request header.' }), {
+      maxItems: 100,
+      uniqueItems: true,
       description:
-        'What a request needs. permitted: a valid token and permission; authenticated: a valid token; public: neither.',
+        'Client headers of the families X-Accel-*, X-Sendfile*, X-Envoy-* and X-Middleware-* to forward on this route. Unset: none of them.',
     }),
-    reason: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        pattern: NOT_BLANK,
-        description: 'Why the route is this open. Required on public routes. Unset: no reason.',
-      }),
-    ),
-    replacePrefix: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        description:
-          'Prefix that replaces path in requests to the upstream; / removes it. Unset: the path stays as it is.',
-      }),
-    ),
-    allow: Type.Optional(
-      Type.Object(
-        {
-          encodedSlash: flag(false, 'Accept %2F in a path, as part of a segment.'),
-          semicolon: flag(false, 'Accept ; in a path, as part of a segment.'),
-          encodedPercent: flag(false, 'Accept %25 in a path, as in 100%25.txt.'),
-          encodedHash: flag(false, 'Accept %23 in a path, as in C%23.md.'),
-          encodedQuestionMark: flag(false, 'Accept %3F in a path, as in why%3F.md.'),
-        },
-        {
-          additionalProperties: false,
-          description:
-            'Characters to accept in paths of this route although servers interpret them differently. Unset: such paths are rejected.',
-        },
-      ),
-    ),
-    unexpectedBody: Type.Enum(['forward', 'reject'], {
-      default: 'forward',
+  ),
+  rewriteLocation: Type.Enum(['off', 'upstream'], {
+    default: 'off',
+    description:
+      "What to do with Location and Content-Location of responses. upstream: turn the upstream's own address into a path of this route, and undo replacePrefix; off: relay them unchanged.",
+  }),
+  carriers: Type.Optional(
+    Type.Array(Type.Enum(['header', 'query', 'cookie'], { description: 'Carrier of a token.' }), {
+      maxItems: 3,
+      uniqueItems: true,
       description:
-        'What to do with a body on GET, HEAD, OPTIONS or DELETE. forward: send it on a connection that is closed afterwards; reject: answer 400.',
+        "Where this route looks for the caller's token: header (Authorization), query (token), cookie (jwt). What the other carriers have is the service's own and is forwarded unless Postern signed it. Unset: all three, and none is forwarded.",
     }),
-    passHeaders: Type.Optional(
-      Type.Array(Type.String({ pattern: HEADER_NAME, description: 'Name of a request header.' }), {
-        maxItems: 100,
-        uniqueItems: true,
-        description:
-          'Client headers of the families X-Accel-*, X-Sendfile*, X-Envoy-* and X-Middleware-* to forward on this route. Unset: none of them.',
-      }),
-    ),
-    rewriteLocation: Type.Enum(['off', 'upstream'], {
-      default: 'off',
+  ),
+  forwardCredentials: flag(false, "Forward the caller's token to the upstream."),
+  limit: optionalGroup('Rate limit of the route. Unset: no limit.', {
+    requests: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'Maximum number of requests per window, for one caller or address.',
+    }),
+    seconds: integer(60, 1, 86_400, 'Length of the window, in seconds.'),
+    by: Type.Enum(['caller', 'address'], {
+      default: 'caller',
       description:
-        "What to do with Location and Content-Location of responses. upstream: turn the upstream's own address into a path of this route, and undo replacePrefix; off: relay them unchanged.",
+        'What requests are counted by: caller or address. Public routes require address.',
     }),
-    carriers: Type.Optional(
-      Type.Array(Type.Enum(['header', 'query', 'cookie'], { description: 'Carrier of a token.' }), {
-        maxItems: 3,
-        uniqueItems: true,
-        description:
-          "Where this route looks for the caller's token: header (Authorization), query (token), cookie (jwt). What the other carriers have is the service's own and is forwarded unless Postern signed it. Unset: all three, and none is forwarded.",
-      }),
-    ),
-    forwardCredentials: flag(false, "Forward the caller's token to the upstream."),
-    limit: Type.Optional(
-      Type.Object(
-        {
-          requests: Type.Integer({
-            minimum: 1,
-            maximum: 1_000_000_000,
-            description: 'Maximum number of requests per window, for one caller or address.',
-          }),
-          seconds: integer(60, 1, 86_400, 'Length of the window, in seconds.'),
-          by: Type.Enum(['caller', 'address'], {
-            default: 'caller',
-            description:
-              'What requests are counted by: caller or address. Public routes require address.',
-          }),
-        },
-        {
-          additionalProperties: false,
-          description: 'Rate limit of the route. Unset: no limit.',
-        },
-      ),
-    ),
-    ...shapingSettings,
-    ...headerShapingSettings,
-    sticky,
-  },
-  { additionalProperties: false, description: 'Path prefix and the upstream that serves it.' },
-)
+  }),
+  ...shapingSettings,
+  ...headerShapingSettings,
+  sticky,
+})

@@ -1,4 +1,4 @@
-import { integer } from '../setting-builders.ts'
+import { group, integer } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 const url = { minLength: 1, maxLength: 1024 }
@@ -8,21 +8,18 @@ export const targets = Type.Array(
   Type.Union(
     [
       Type.String(url),
-      Type.Object(
-        {
-          url: Type.String({
-            ...url,
-            description: 'Scheme, host and port of the server, such as http://orders:8080.',
-          }),
-          weight: integer(
-            1,
-            0,
-            1000,
-            'Part of the requests that the server gets, in relation to the weights of the others. 0: no new requests.',
-          ),
-        },
-        { additionalProperties: false, description: 'Server with a weight.' },
-      ),
+      group('Server with a weight.', {
+        url: Type.String({
+          ...url,
+          description: 'Scheme, host and port of the server, such as http://orders:8080.',
+        }),
+        weight: integer(
+          1,
+          0,
+          1000,
+          'Part of the requests that the server gets, in relation to the weights of the others. 0: no new requests.',
+        ),
+      }),
     ],
     {
       description:

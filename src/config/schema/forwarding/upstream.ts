@@ -1,191 +1,171 @@
 import { HOST_HEADER, REQUEST_TARGET, SERVER_NAME } from '../patterns.ts'
-import { DAY_MS, file, flag, integer, section, text } from '../setting-builders.ts'
+import {
+  DAY_MS,
+  flag,
+  group,
+  integer,
+  optionalFile,
+  optionalGroup,
+  optionalInteger,
+  section,
+  text,
+} from '../setting-builders.ts'
 import { Type } from '../type.ts'
 import { breaker } from './breaker.ts'
 import { outlier } from './outlier.ts'
 import { targets } from './targets.ts'
 
-export const upstream = Type.Object(
-  {
-    targets,
-    host: text(
-      'target',
-      'Host header of forwarded requests: target (host of the target), client (as the client sent it), or a fixed name.',
-      HOST_HEADER,
-    ),
-    tls: Type.Optional(
-      Type.Object(
-        {
-          caFile: Type.Optional(
-            file(
-              'Path of the PEM certificates of trusted authorities. Unset: those that Node ships.',
-            ),
-          ),
-          certFile: Type.Optional(
-            file('Path of the PEM client certificate chain. Unset: no client certificate.'),
-          ),
-          keyFile: Type.Optional(
-            file(
-              'Path of the PEM private key of the client certificate. Unset: no client certificate.',
-            ),
-          ),
-          serverName: Type.Optional(
-            Type.String({
-              maxLength: 253,
-              pattern: SERVER_NAME,
-              description:
-                'Name sent as SNI, which the certificate must have. Unset: the host of the target.',
-            }),
-          ),
-        },
-        {
-          additionalProperties: false,
+export const upstream = group('Service that requests are forwarded to.', {
+  targets,
+  host: text(
+    'target',
+    'Host header of forwarded requests: target (host of the target), client (as the client sent it), or a fixed name.',
+    HOST_HEADER,
+  ),
+  tls: optionalGroup(
+    'TLS to https targets, whose certificates are always verified. Unset: the authorities that Node ships, and no client certificate.',
+    {
+      caFile: optionalFile(
+        'Path of the PEM certificates of trusted authorities. Unset: those that Node ships.',
+      ),
+      certFile: optionalFile(
+        'Path of the PEM client certificate chain. Unset: no client certificate.',
+      ),
+      keyFile: optionalFile(
+        'Path of the PEM private key of the client certificate. Unset: no client certificate.',
+      ),
+      serverName: Type.Optional(
+        Type.String({
+          maxLength: 253,
+          pattern: SERVER_NAME,
           description:
-            'TLS to https targets, whose certificates are always verified. Unset: the authorities that Node ships, and no client certificate.',
-        },
+            'Name sent as SNI, which the certificate must have. Unset: the host of the target.',
+        }),
       ),
-    ),
-    protocol: Type.Enum(['http1', 'h2', 'h2c', 'auto'], {
-      default: 'http1',
-      description:
-        'Protocol to targets. http1: HTTP/1.1. h2: HTTP/2 over TLS (https targets). h2c: HTTP/2 without TLS, by prior knowledge (http targets), as gRPC services in a cluster speak it. auto: https targets choose between HTTP/2 and HTTP/1.1; http targets get HTTP/1.1.',
-    }),
-    http2: section('HTTP/2 connections to targets.', {
-      streams: integer(
-        100,
-        1,
-        1000,
-        'Maximum number of requests at a time on one connection; the target may allow fewer. Further requests get another connection.',
-      ),
-      pingMs: integer(
-        300_000,
-        0,
-        DAY_MS,
-        'Time without data on a connection with requests after which a PING is sent, in milliseconds. While a request waits for its response, the first PING is sent after 5 seconds. A connection without an answer within 10 seconds is closed. gRPC servers allow one PING in 5 minutes, and one after each response, unless configured otherwise. 0: PING only after a timeout of a request.',
-      ),
-      maxAgeMs: integer(
-        1_800_000,
-        0,
-        DAY_MS,
-        'Time after which a connection gets no new requests and is replaced, in milliseconds, so that new instances behind a load balancer get requests. 0: no limit.',
-      ),
-    }),
-    connections: integer(
-      512,
+    },
+  ),
+  protocol: Type.Enum(['http1', 'h2', 'h2c', 'auto'], {
+    default: 'http1',
+    description:
+      'Protocol to targets. http1: HTTP/1.1. h2: HTTP/2 over TLS (https targets). h2c: HTTP/2 without TLS, by prior knowledge (http targets), as gRPC services in a cluster speak it. auto: https targets choose between HTTP/2 and HTTP/1.1; http targets get HTTP/1.1.',
+  }),
+  http2: section('HTTP/2 connections to targets.', {
+    streams: integer(
+      100,
       1,
-      65_536,
-      'Maximum number of connections to one target; with HTTP/2, of requests in progress.',
+      1000,
+      'Maximum number of requests at a time on one connection; the target may allow fewer. Further requests get another connection.',
     ),
-    keepAlive: flag(
-      true,
-      'Reuse connections to targets. false: every request has a connection of its own and sends Connection: close. HTTP/1.1 only.',
+    pingMs: integer(
+      300_000,
+      0,
+      DAY_MS,
+      'Time without data on a connection with requests after which a PING is sent, in milliseconds. While a request waits for its response, the first PING is sent after 5 seconds. A connection without an answer within 10 seconds is closed. gRPC servers allow one PING in 5 minutes, and one after each response, unless configured otherwise. 0: PING only after a timeout of a request.',
     ),
-    maxShare: integer(
-      50,
+    maxAgeMs: integer(
+      1_800_000,
+      0,
+      DAY_MS,
+      'Time after which a connection gets no new requests and is replaced, in milliseconds, so that new instances behind a load balancer get requests. 0: no limit.',
+    ),
+  }),
+  connections: integer(
+    512,
+    1,
+    65_536,
+    'Maximum number of connections to one target; with HTTP/2, of requests in progress.',
+  ),
+  keepAlive: flag(
+    true,
+    'Reuse connections to targets. false: every request has a connection of its own and sends Connection: close. HTTP/1.1 only.',
+  ),
+  maxShare: integer(
+    50,
+    1,
+    100,
+    'Maximum share of these connections that one caller, or one address without a token, may use at a time, in percent. Further requests wait for up to queueTimeoutMs. 100: no limit.',
+  ),
+  requestBufferBytes: integer(
+    65_536,
+    0,
+    1_048_576,
+    'Amount of a request body to buffer before taking a connection, in bytes. Shorter bodies are buffered whole. 0: no buffering; each chunk is forwarded as it arrives.',
+  ),
+  tunnels: integer(
+    4096,
+    1,
+    65_536,
+    'Maximum number of WebSockets and other upgraded connections to one target.',
+  ),
+  connectTimeoutMs: integer(
+    3000,
+    1,
+    DAY_MS,
+    'Timeout for connecting to a target, in milliseconds.',
+  ),
+  headersTimeoutMs: integer(
+    30_000,
+    1,
+    DAY_MS,
+    'Timeout for the response headers of a target, in milliseconds.',
+  ),
+  bodyTimeoutMs: integer(
+    60_000,
+    1,
+    DAY_MS,
+    'Timeout between two reads of a response body or two writes of a request body, in milliseconds.',
+  ),
+  queueTimeoutMs: integer(
+    5000,
+    1,
+    DAY_MS,
+    'Timeout for a request that waits for a free connection, in milliseconds.',
+  ),
+  balance: Type.Enum(['round-robin', 'least-outstanding'], {
+    default: 'round-robin',
+    description:
+      'Load balancing. least-outstanding: the target with the fewest requests in progress.',
+  }),
+  retries: integer(
+    1,
+    0,
+    10,
+    'Retries of a GET, HEAD, OPTIONS, PUT or DELETE without a body after its connection broke. Requests that no target can have received are retried in any case.',
+  ),
+  dnsSeconds: integer(
+    10,
+    0,
+    86_400,
+    'Interval at which the host names of targets are resolved, in seconds. Each address is a target of its own. 0: a host name is one target.',
+  ),
+  breaker,
+  outlier,
+  slowStartMs: integer(
+    0,
+    0,
+    DAY_MS,
+    'Time in which a target that is new, or came back, gets its full share of requests, in milliseconds. 0: at once.',
+  ),
+  idleTimeoutMs: optionalInteger(
+    1,
+    DAY_MS,
+    'Timeout of idle connections to targets, in milliseconds; never longer than the target keeps them. Unset: 4000, or what the target announces with Keep-Alive; with HTTP/2 60000.',
+  ),
+  healthCheck: optionalGroup('Active health check of every target. Unset: none.', {
+    path: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      pattern: REQUEST_TARGET,
+      description: 'Path that the check requests with GET. Any status below 400 is a success.',
+    }),
+    intervalMs: integer(5000, 100, DAY_MS, 'Interval between checks, in milliseconds.'),
+    timeoutMs: integer(2000, 10, DAY_MS, 'Timeout of a check, in milliseconds.'),
+    healthyAfter: integer(2, 1, 100, 'Consecutive successes after which a target is used again.'),
+    unhealthyAfter: integer(
+      3,
       1,
       100,
-      'Maximum share of these connections that one caller, or one address without a token, may use at a time, in percent. Further requests wait for up to queueTimeoutMs. 100: no limit.',
+      'Consecutive failures after which a target is no longer used.',
     ),
-    requestBufferBytes: integer(
-      65_536,
-      0,
-      1_048_576,
-      'Amount of a request body to buffer before taking a connection, in bytes. Shorter bodies are buffered whole. 0: no buffering; each chunk is forwarded as it arrives.',
-    ),
-    tunnels: integer(
-      4096,
-      1,
-      65_536,
-      'Maximum number of WebSockets and other upgraded connections to one target.',
-    ),
-    connectTimeoutMs: integer(
-      3000,
-      1,
-      DAY_MS,
-      'Timeout for connecting to a target, in milliseconds.',
-    ),
-    headersTimeoutMs: integer(
-      30_000,
-      1,
-      DAY_MS,
-      'Timeout for the response headers of a target, in milliseconds.',
-    ),
-    bodyTimeoutMs: integer(
-      60_000,
-      1,
-      DAY_MS,
-      'Timeout between two reads of a response body or two writes of a request body, in milliseconds.',
-    ),
-    queueTimeoutMs: integer(
-      5000,
-      1,
-      DAY_MS,
-      'Timeout for a request that waits for a free connection, in milliseconds.',
-    ),
-    balance: Type.Enum(['round-robin', 'least-outstanding'], {
-      default: 'round-robin',
-      description:
-        'Load balancing. least-outstanding: the target with the fewest requests in progress.',
-    }),
-    retries: integer(
-      1,
-      0,
-      10,
-      'Retries of a GET, HEAD, OPTIONS, PUT or DELETE without a body after its connection broke. Requests that no target can have received are retried in any case.',
-    ),
-    dnsSeconds: integer(
-      10,
-      0,
-      86_400,
-      'Interval at which the host names of targets are resolved, in seconds. Each address is a target of its own. 0: a host name is one target.',
-    ),
-    breaker,
-    outlier,
-    slowStartMs: integer(
-      0,
-      0,
-      DAY_MS,
-      'Time in which a target that is new, or came back, gets its full share of requests, in milliseconds. 0: at once.',
-    ),
-    idleTimeoutMs: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: DAY_MS,
-        description:
-          'Timeout of idle connections to targets, in milliseconds; never longer than the target keeps them. Unset: 4000, or what the target announces with Keep-Alive; with HTTP/2 60000.',
-      }),
-    ),
-    healthCheck: Type.Optional(
-      Type.Object(
-        {
-          path: Type.String({
-            minLength: 1,
-            maxLength: 1024,
-            pattern: REQUEST_TARGET,
-            description:
-              'Path that the check requests with GET. Any status below 400 is a success.',
-          }),
-          intervalMs: integer(5000, 100, DAY_MS, 'Interval between checks, in milliseconds.'),
-          timeoutMs: integer(2000, 10, DAY_MS, 'Timeout of a check, in milliseconds.'),
-          healthyAfter: integer(
-            2,
-            1,
-            100,
-            'Consecutive successes after which a target is used again.',
-          ),
-          unhealthyAfter: integer(
-            3,
-            1,
-            100,
-            'Consecutive failures after which a target is no longer used.',
-          ),
-        },
-        {
-          additionalProperties: false,
-          description: 'Active health check of every target. Unset: none.',
-        },
-      ),
-    ),
-  },
-  { additionalProperties: false, description: 'Service that requests are forwarded to.' },
-)
+  }),
+})

@@ -1,195 +1,180 @@
 import { LDAP_ATTRIBUTE, LDAP_URL, METHOD_NAME, SERVER_NAME } from '../patterns.ts'
-import { DAY_MS, file, flag, integer } from '../setting-builders.ts'
+import {
+  DAY_MS,
+  flag,
+  group,
+  integer,
+  optionalFile,
+  optionalGroup,
+  section,
+} from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 const shown = (description: string) => Type.String({ minLength: 1, maxLength: 1024, description })
 const attribute = (value: string, description: string) =>
   Type.String({ default: value, maxLength: 128, pattern: LDAP_ATTRIBUTE, description })
 
-const search = Type.Object(
-  {
-    base: shown('DN of the entry under which people are searched for.'),
-    filter: Type.String({
-      default: '(&(objectClass=person)(uid={username}))',
-      minLength: 1,
-      maxLength: 1024,
-      description:
-        'Filter that finds one person. {username} is what the user typed, escaped, and must be compared as a whole: (uid={username}).',
-    }),
-    scope: Type.Enum(['sub', 'one'], {
-      default: 'sub',
-      description: 'How deep to search. sub: the whole tree under the base; one: its children.',
-    }),
-  },
-  {
-    additionalProperties: false,
-    description: 'Finds the entry of a person by the typed name. Unset: set userDn.',
-  },
-)
+const search = group('Finds the entry of a person by the typed name. Unset: set userDn.', {
+  base: shown('DN of the entry under which people are searched for.'),
+  filter: Type.String({
+    default: '(&(objectClass=person)(uid={username}))',
+    minLength: 1,
+    maxLength: 1024,
+    description:
+      'Filter that finds one person. {username} is what the user typed, escaped, and must be compared as a whole: (uid={username}).',
+  }),
+  scope: Type.Enum(['sub', 'one'], {
+    default: 'sub',
+    description: 'How deep to search. sub: the whole tree under the base; one: its children.',
+  }),
+})
 
-const groups = Type.Object(
-  {
-    attribute: Type.Optional(
-      Type.String({
-        maxLength: 128,
-        pattern: LDAP_ATTRIBUTE,
-        description:
-          'Attribute of the person that lists the groups, such as memberOf. Unset: set base.',
-      }),
-    ),
-    base: Type.Optional(
-      shown('DN of the entry under which groups are searched for. Unset: set attribute.'),
-    ),
-    filter: Type.String({
-      default: '(member={dn})',
-      minLength: 1,
-      maxLength: 1024,
-      description:
-        'Filter that finds the groups of a person. {dn} is the DN of the person, {username} the name. With Active Directory, (member:1.2.840.113556.1.4.1941:={dn}) finds nested groups in one search.',
-    }),
-    nested: flag(
-      false,
-      'Search for the groups of each group as well, up to 10 levels and 1000 groups.',
-    ),
-  },
-  { additionalProperties: false, description: 'Groups of a person, for roles. Unset: none.' },
-)
-
-const role = Type.Object(
-  {
-    value: Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      description:
-        'DN of a group, compared as directories do, or its cn. A cn matches groups of that name anywhere in the directory.',
-    }),
-    role: Type.String({
-      minLength: 1,
+const groups = group('Groups of a person, for roles. Unset: none.', {
+  attribute: Type.Optional(
+    Type.String({
       maxLength: 128,
-      description: 'Role key that members of the group get.',
-    }),
-  },
-  { additionalProperties: false, description: 'Maps a group to a role.' },
-)
-
-export const ldapSetting = Type.Optional(
-  Type.Object(
-    {
-      name: Type.String({
-        default: 'ldap',
-        pattern: METHOD_NAME,
-        description: 'Name of the directory in logs, metrics and links of accounts.',
-      }),
-      urls: Type.Array(
-        Type.String({
-          maxLength: 512,
-          pattern: LDAP_URL,
-          description: 'Server: ldaps://host:636, or ldap://host:389 with startTls.',
-        }),
-        {
-          minItems: 1,
-          maxItems: 10,
-          uniqueItems: true,
-          description: 'Servers of the directory. One that fails is asked last for 30 seconds.',
-        },
-      ),
-      startTls: flag(
-        false,
-        'Start TLS on ldap:// connections. Without it, ldap:// is accepted for loopback addresses only.',
-      ),
-      caFile: Type.Optional(
-        file(
-          'Path of the PEM certificates of trusted authorities. Read at every connection. Unset: those that Node ships.',
-        ),
-      ),
-      serverName: Type.Optional(
-        Type.String({
-          maxLength: 253,
-          pattern: SERVER_NAME,
-          description:
-            'Name sent as SNI, which the certificates must have. Unset: the host of the URL.',
-        }),
-      ),
-      bindDn: Type.Optional(
-        shown(
-          'DN, or user principal name, of the service account that searches. Unset: people read their own entries.',
-        ),
-      ),
-      bindPassword: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 1024,
-          writeOnly: true,
-          description:
-            'Password of the service account. Required with bindDn. Unset: no service account.',
-        }),
-      ),
-      search: Type.Optional(search),
-      userDn: Type.Optional(
-        shown(
-          'DN of a person, with {username}, such as uid={username},ou=people,dc=example,dc=com: binds without a search. Unset: set search.',
-        ),
-      ),
-      userPrincipal: Type.Optional(
-        shown(
-          'User principal name of a person in Active Directory, such as {username}@corp.example: binds as it, and then searches for the entry. Unset: the service account searches.',
-        ),
-      ),
-      attributes: Type.Object(
-        {
-          subject: attribute(
-            'entryUUID',
-            'Attribute with the lasting ID of an entry, which links it to an account. With Active Directory: objectGUID.',
-          ),
-          username: attribute(
-            'uid',
-            'Attribute with the name of the account. With Active Directory: sAMAccountName.',
-          ),
-          displayName: attribute('displayName', 'Attribute with the name to show.'),
-          email: attribute('mail', 'Attribute with the email address.'),
-        },
-        { additionalProperties: false, default: {}, description: 'Attributes of a person.' },
-      ),
-      groups: Type.Optional(groups),
-      roles: Type.Optional(
-        Type.Array(role, {
-          minItems: 1,
-          maxItems: 1000,
-          description:
-            'Roles by group, applied at each login. The first entry that matches wins; without a match the login is refused. Unset: accounts keep the role they have here.',
-        }),
-      ),
-      create: flag(
-        false,
-        'Create an account at the first login of a person. false: link accounts with "postern user link".',
-      ),
-      linkByUsername: flag(
-        false,
-        'Link an account of the same name at the first login. Accounts of the role admin are never linked this way.',
-      ),
-      connectTimeoutMs: integer(
-        2000,
-        10,
-        DAY_MS,
-        'Timeout for connecting to one server, TLS included, in milliseconds.',
-      ),
-      timeoutMs: integer(
-        5000,
-        10,
-        DAY_MS,
-        'Timeout of everything that one login asks the directory, in milliseconds. With several servers, each gets a share.',
-      ),
-      maxConcurrent: integer(
-        16,
-        1,
-        1000,
-        'Number of logins of one process that ask the directory at the same time. Ten times as many wait; further ones get 503.',
-      ),
-    },
-    {
-      additionalProperties: false,
+      pattern: LDAP_ATTRIBUTE,
       description:
-        'LDAP directory, such as OpenLDAP or Active Directory, that verifies names and passwords. Unset: no directory.',
-    },
+        'Attribute of the person that lists the groups, such as memberOf. Unset: set base.',
+    }),
   ),
+  base: Type.Optional(
+    shown('DN of the entry under which groups are searched for. Unset: set attribute.'),
+  ),
+  filter: Type.String({
+    default: '(member={dn})',
+    minLength: 1,
+    maxLength: 1024,
+    description:
+      'Filter that finds the groups of a person. {dn} is the DN of the person, {username} the name. With Active Directory, (member:1.2.840.113556.1.4.1941:={dn}) finds nested groups in one search.',
+  }),
+  nested: flag(
+    false,
+    'Search for the groups of each group as well, up to 10 levels and 1000 groups.',
+  ),
+})
+
+const role = group('Maps a group to a role.', {
+  value: Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    description:
+      'DN of a group, compared as directories do, or its cn. A cn matches groups of that name anywhere in the directory.',
+  }),
+  role: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'Role key that members of the group get.',
+  }),
+})
+
+export const ldapSetting = optionalGroup(
+  'LDAP directory, such as OpenLDAP or Active Directory, that verifies names and passwords. Unset: no directory.',
+  {
+    name: Type.String({
+      default: 'ldap',
+      pattern: METHOD_NAME,
+      description: 'Name of the directory in logs, metrics and links of accounts.',
+    }),
+    urls: Type.Array(
+      Type.String({
+        maxLength: 512,
+        pattern: LDAP_URL,
+        description: 'Server: ldaps://host:636, or ldap://host:389 with startTls.',
+      }),
+      {
+        minItems: 1,
+        maxItems: 10,
+        uniqueItems: true,
+        description: 'Servers of the directory. One that fails is asked last for 30 seconds.',
+      },
+    ),
+    startTls: flag(
+      false,
+      'Start TLS on ldap:// connections. Without it, ldap:// is accepted for loopback addresses only.',
+    ),
+    caFile: optionalFile(
+      'Path of the PEM certificates of trusted authorities. Read at every connection. Unset: those that Node ships.',
+    ),
+    serverName: Type.Optional(
+      Type.String({
+        maxLength: 253,
+        pattern: SERVER_NAME,
+        description:
+          'Name sent as SNI, which the certificates must have. Unset: the host of the URL.',
+      }),
+    ),
+    bindDn: Type.Optional(
+      shown(
+        'DN, or user principal name, of the service account that searches. Unset: people read their own entries.',
+      ),
+    ),
+    bindPassword: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        writeOnly: true,
+        description:
+          'Password of the service account. Required with bindDn. Unset: no service account.',
+      }),
+    ),
+    search: Type.Optional(search),
+    userDn: Type.Optional(
+      shown(
+        'DN of a person, with {username}, such as uid={username},ou=people,dc=example,dc=com: binds without a search. Unset: set search.',
+      ),
+    ),
+    userPrincipal: Type.Optional(
+      shown(
+        'User principal name of a person in Active Directory, such as {username}@corp.example: binds as it, and then searches for the entry. Unset: the service account searches.',
+      ),
+    ),
+    attributes: section('Attributes of a person.', {
+      subject: attribute(
+        'entryUUID',
+        'Attribute with the lasting ID of an entry, which links it to an account. With Active Directory: objectGUID.',
+      ),
+      username: attribute(
+        'uid',
+        'Attribute with the name of the account. With Active Directory: sAMAccountName.',
+      ),
+      displayName: attribute('displayName', 'Attribute with the name to show.'),
+      email: attribute('mail', 'Attribute with the email address.'),
+    }),
+    groups: Type.Optional(groups),
+    roles: Type.Optional(
+      Type.Array(role, {
+        minItems: 1,
+        maxItems: 1000,
+        description:
+          'Roles by group, applied at each login. The first entry that matches wins; without a match the login is refused. Unset: accounts keep the role they have here.',
+      }),
+    ),
+    create: flag(
+      false,
+      'Create an account at the first login of a person. false: link accounts with "postern user link".',
+    ),
+    linkByUsername: flag(
+      false,
+      'Link an account of the same name at the first login. Accounts of the role admin are never linked this way.',
+    ),
+    connectTimeoutMs: integer(
+      2000,
+      10,
+      DAY_MS,
+      'Timeout for connecting to one server, TLS included, in milliseconds.',
+    ),
+    timeoutMs: integer(
+      5000,
+      10,
+      DAY_MS,
+      'Timeout of everything that one login asks the directory, in milliseconds. With several servers, each gets a share.',
+    ),
+    maxConcurrent: integer(
+      16,
+      1,
+      1000,
+      'Number of logins of one process that ask the directory at the same time. Ten times as many wait; further ones get 503.',
+    ),
+  },
 )

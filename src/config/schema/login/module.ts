@@ -1,12 +1,9 @@
-import { DAY_MS, file, flag, integer, section } from '../setting-builders.ts'
-import { Type } from '../type.ts'
+import { DAY_MS, flag, integer, optionalFile, section } from '../setting-builders.ts'
 
 /** Settings of `login` for a login module. */
 export const loginModuleSettings = {
-  module: Type.Optional(
-    file(
-      'File of a login module of your own: JavaScript that exports verifyCredentials. Unset: no module.',
-    ),
+  module: optionalFile(
+    'File of a login module of your own: JavaScript that exports verifyCredentials. Unset: no module.',
   ),
   moduleTimeoutMs: integer(
     5000,

@@ -1,5 +1,5 @@
 import { CLAIM_NAME, METHOD_NAME, NOT_BLANK, PRINTABLE, SCOPE } from '../patterns.ts'
-import { file, flag, integer, section } from '../setting-builders.ts'
+import { flag, group, integer, optionalFile, section } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 const claim = (value: string, description: string) =>
@@ -18,21 +18,18 @@ const claimSettings = section(
   },
 )
 
-const role = Type.Object(
-  {
-    value: Type.String({
-      minLength: 1,
-      maxLength: 512,
-      description: 'Value of the claim claims.groups, compared exactly.',
-    }),
-    role: Type.String({
-      minLength: 1,
-      maxLength: 128,
-      description: 'Key of the role that accounts with this value get.',
-    }),
-  },
-  { additionalProperties: false, description: 'Maps one value of claims.groups to a role.' },
-)
+const role = group('Maps one value of claims.groups to a role.', {
+  value: Type.String({
+    minLength: 1,
+    maxLength: 512,
+    description: 'Value of the claim claims.groups, compared exactly.',
+  }),
+  role: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'Key of the role that accounts with this value get.',
+  }),
+})
 
 const logoutSettings = section('Logouts here and at the provider.', {
   endSession: flag(
@@ -48,120 +45,113 @@ const logoutSettings = section('Logouts here and at the provider.', {
   ),
 })
 
-const provider = Type.Object(
-  {
-    name: Type.String({
-      pattern: METHOD_NAME,
-      description:
-        'Name of the provider in paths, logins, metrics and links of accounts. Use a new name for a new issuer.',
-    }),
-    issuer: url(
-      'Issuer URL, exactly as the discovery document of the provider names it. https, or http on a loopback address.',
-    ),
-    clientId: Type.String({
+const provider = group('One OpenID Connect provider.', {
+  name: Type.String({
+    pattern: METHOD_NAME,
+    description:
+      'Name of the provider in paths, logins, metrics and links of accounts. Use a new name for a new issuer.',
+  }),
+  issuer: url(
+    'Issuer URL, exactly as the discovery document of the provider names it. https, or http on a loopback address.',
+  ),
+  clientId: Type.String({
+    minLength: 1,
+    maxLength: 512,
+    pattern: PRINTABLE,
+    description: 'Client ID of Postern at the provider.',
+  }),
+  clientSecret: Type.Optional(
+    Type.String({
       minLength: 1,
-      maxLength: 512,
-      pattern: PRINTABLE,
-      description: 'Client ID of Postern at the provider.',
-    }),
-    clientSecret: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        pattern: NOT_BLANK,
-        writeOnly: true,
-        description:
-          'Client secret of Postern at the provider. Prefer clientSecretFile. Unset: see clientSecretFile and clientAuth.',
-      }),
-    ),
-    clientSecretFile: Type.Optional(
-      file(
-        'Path of a file with the client secret. Read at every login, so that it can be replaced. Unset: see clientSecret.',
-      ),
-    ),
-    clientAuth: Type.Enum(['basic', 'post', 'none'], {
-      default: 'basic',
+      maxLength: 1024,
+      pattern: NOT_BLANK,
+      writeOnly: true,
       description:
-        'How Postern sends its client secret: in the Authorization header (basic), in the body (post), or not at all (none, a public client).',
+        'Client secret of Postern at the provider. Prefer clientSecretFile. Unset: see clientSecretFile and clientAuth.',
     }),
-    scopes: Type.Array(Type.String({ pattern: SCOPE, description: 'Scope.' }), {
-      default: ['openid', 'profile', 'email'],
+  ),
+  clientSecretFile: optionalFile(
+    'Path of a file with the client secret. Read at every login, so that it can be replaced. Unset: see clientSecret.',
+  ),
+  clientAuth: Type.Enum(['basic', 'post', 'none'], {
+    default: 'basic',
+    description:
+      'How Postern sends its client secret: in the Authorization header (basic), in the body (post), or not at all (none, a public client).',
+  }),
+  scopes: Type.Array(Type.String({ pattern: SCOPE, description: 'Scope.' }), {
+    default: ['openid', 'profile', 'email'],
+    minItems: 1,
+    maxItems: 50,
+    uniqueItems: true,
+    description: 'Scopes to request. openid is required.',
+  }),
+  redirectUri: url(
+    'Callback as browsers see it, such as https://app.example.com/api/v1/login/oidc/NAME/callback. Register it at the provider.',
+  ),
+  appRedirectUris: Type.Array(url('Redirect URI of an application.'), {
+    default: [],
+    maxItems: 50,
+    uniqueItems: true,
+    description:
+      'Redirect URIs of single-page applications that finish the login with POST /api/v1/login. Register them at the provider.',
+  }),
+  idTokenAlgorithm: Type.Enum(
+    [
+      ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
+      ...(['ES256', 'ES384', 'ES512', 'EdDSA'] as const),
+    ],
+    { default: 'RS256', description: 'The one accepted signature algorithm of ID tokens.' },
+  ),
+  claims: claimSettings,
+  roles: Type.Optional(
+    Type.Array(role, {
       minItems: 1,
-      maxItems: 50,
-      uniqueItems: true,
-      description: 'Scopes to request. openid is required.',
-    }),
-    redirectUri: url(
-      'Callback as browsers see it, such as https://app.example.com/api/v1/login/oidc/NAME/callback. Register it at the provider.',
-    ),
-    appRedirectUris: Type.Array(url('Redirect URI of an application.'), {
-      default: [],
-      maxItems: 50,
-      uniqueItems: true,
+      maxItems: 1000,
       description:
-        'Redirect URIs of single-page applications that finish the login with POST /api/v1/login. Register them at the provider.',
+        'Roles by value of the claim claims.groups, set at every login. The first entry that matches wins; without a match the login is refused. Unset: the account keeps its role.',
     }),
-    idTokenAlgorithm: Type.Enum(
-      [
-        ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
-        ...(['ES256', 'ES384', 'ES512', 'EdDSA'] as const),
-      ],
-      { default: 'RS256', description: 'The one accepted signature algorithm of ID tokens.' },
-    ),
-    claims: claimSettings,
-    roles: Type.Optional(
-      Type.Array(role, {
-        minItems: 1,
-        maxItems: 1000,
-        description:
-          'Roles by value of the claim claims.groups, set at every login. The first entry that matches wins; without a match the login is refused. Unset: the account keeps its role.',
-      }),
-    ),
-    create: flag(
-      false,
-      'Create an account at the first login of a person. Requires roles. Off: link accounts with "user link".',
-    ),
-    linkByUsername: flag(
-      false,
-      'Link an existing account of the same name at the first login. Only for providers where people cannot choose their user name.',
-    ),
-    acrValues: Type.Optional(
-      Type.Array(url('Authentication context class.'), {
-        minItems: 1,
-        maxItems: 20,
-        description:
-          'Authentication context classes (acr_values) to ask the provider for. Unset: the provider decides.',
-      }),
-    ),
-    requiredAcr: Type.Optional(
-      Type.Array(url('Authentication context class.'), {
-        minItems: 1,
-        maxItems: 20,
-        description:
-          'Authentication context classes, of which the ID token must have one in acr. Unset: any.',
-      }),
-    ),
-    caFile: Type.Optional(
-      file(
-        'Path of the PEM certificates to verify the provider with. Read at every discovery. Unset: those of Node.',
-      ),
-    ),
-    timeoutMs: integer(
-      5000,
-      100,
-      60_000,
-      'Longest time that one request to the provider takes, in milliseconds. After that, the login gets 503.',
-    ),
-    refreshSeconds: integer(
-      300,
-      10,
-      86_400,
-      'Interval at which the discovery document and the keys are fetched again, in seconds.',
-    ),
-    logout: logoutSettings,
-  },
-  { additionalProperties: false, description: 'One OpenID Connect provider.' },
-)
+  ),
+  create: flag(
+    false,
+    'Create an account at the first login of a person. Requires roles. Off: link accounts with "user link".',
+  ),
+  linkByUsername: flag(
+    false,
+    'Link an existing account of the same name at the first login. Only for providers where people cannot choose their user name.',
+  ),
+  acrValues: Type.Optional(
+    Type.Array(url('Authentication context class.'), {
+      minItems: 1,
+      maxItems: 20,
+      description:
+        'Authentication context classes (acr_values) to ask the provider for. Unset: the provider decides.',
+    }),
+  ),
+  requiredAcr: Type.Optional(
+    Type.Array(url('Authentication context class.'), {
+      minItems: 1,
+      maxItems: 20,
+      description:
+        'Authentication context classes, of which the ID token must have one in acr. Unset: any.',
+    }),
+  ),
+  caFile: optionalFile(
+    'Path of the PEM certificates to verify the provider with. Read at every discovery. Unset: those of Node.',
+  ),
+  timeoutMs: integer(
+    5000,
+    100,
+    60_000,
+    'Longest time that one request to the provider takes, in milliseconds. After that, the login gets 503.',
+  ),
+  refreshSeconds: integer(
+    300,
+    10,
+    86_400,
+    'Interval at which the discovery document and the keys are fetched again, in seconds.',
+  ),
+  logout: logoutSettings,
+})
 
 export const oidcSetting = Type.Array(provider, {
   default: [],

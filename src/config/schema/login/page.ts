@@ -1,5 +1,5 @@
 import { REQUEST_TARGET } from '../patterns.ts'
-import { file, flag, section, text } from '../setting-builders.ts'
+import { flag, optionalFile, section, text } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 export const loginPageSettings = section(
@@ -21,8 +21,8 @@ export const loginPageSettings = section(
         description: 'Heading of the page. Unset: "Log in", in the language of the reader.',
       }),
     ),
-    logo: Type.Optional(
-      file('File of a logo above the heading: SVG, PNG or WebP, 256 KiB at most. Unset: no logo.'),
+    logo: optionalFile(
+      'File of a logo above the heading: SVG, PNG or WebP, 256 KiB at most. Unset: no logo.',
     ),
     afterLogin: text(
       '/',

@@ -29,7 +29,7 @@ const serve = ['serve', '--tour', ...process.argv.slice(2)]
 const stdio = ['ignore', 'inherit', 'inherit']
 const children = [
   spawn(node, ['samples/orders/main.ts'], { stdio }),
-  // As in the image; docs/operate.md says what these are for.
+  // As in the image; docs/size.md says what these are for.
   spawn(node, ['--v8-pool-size=1', '--max-semi-space-size=16', 'dist/main.js', ...serve], {
     stdio,
     // Elsewhere the console is off by default.

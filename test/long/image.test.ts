@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 
 /*
  * What can be said of the image and of docker-compose.yml without an engine that builds and runs
- * them. What is only said there is in docs/operate.md.
+ * them. What is only said there is in docs/evidence.md.
  */
 
 interface Instruction {

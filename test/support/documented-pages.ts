@@ -43,7 +43,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
   'docs/login-module.md': { commands: 5, ports: [8025], files: ['policies', 'samples'] },
   'docs/login-page.md': { commands: 2, files: ['policies'] },
   'docs/login.md': { commands: 4, files: ['policies'], programs: ['jq'] },
-  'docs/operate.md': {
+  'docs/troubleshoot.md': {
     commands: 2,
     ports: [3001, 5432],
     servers: ['redis'],

@@ -151,6 +151,16 @@ export const outputOption = {
   },
 } as const
 
+/** The option of every command that also prints a long list line by line. */
+export const linesOption = {
+  output: {
+    value: 'FORMAT',
+    choices: ['text', 'json', 'jsonl'],
+    default: 'text',
+    description: 'output format: text, json, or jsonl with one line of JSON for each entry',
+  },
+} as const
+
 /** The option of every command that asks a running gateway. */
 export const opsOption = {
   ops: {

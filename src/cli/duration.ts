@@ -1,21 +1,4 @@
-import { UsageError } from './command.ts'
-
-const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-
-/** Reads `90s`, `30m`, `1h` or `7d` as milliseconds. Throws `UsageError` on anything else. */
-export function durationMs(option: string, text: string): number {
-  const { number, unit } = /^(?<number>\d{1,6})(?<unit>[smhd])$/.exec(text)?.groups ?? {}
-  if (number === undefined || !isUnit(unit)) {
-    throw new UsageError(
-      `${option}: ${JSON.stringify(text)} is not a duration such as 30m, 1h or 7d`,
-    )
-  }
-  return Number(number) * units[unit]
-}
-
-function isUnit(unit: string | undefined): unit is keyof typeof units {
-  return unit !== undefined && Object.hasOwn(units, unit)
-}
+import { units } from '../operations/duration.ts'
 
 /** `42 s`, `12 min`, `3 h 5 min` or `2 d 4 h`. */
 export function formatDuration(ms: number): string {

@@ -52,6 +52,19 @@ type Run<Input extends Fields, Document extends TSchema> = (
   context: Context,
 ) => Promise<Answer<ValueOf<Document>>>
 
+type Stream<Input extends Fields, Document extends TSchema> = (
+  input: InputOf<Input>,
+  context: Context,
+  onPage: (page: ValueOf<Document>) => void,
+) => Promise<void>
+
+/** What does the work of an operation. */
+interface Work<Input extends Fields, Document extends TSchema> {
+  readonly run: Run<Input, Document>
+  /** The same list in parts, for one that may not fit into memory. */
+  readonly stream?: Stream<Input, Document>
+}
+
 /**
  * Something that an operator can ask or change. Commands, the management API and the pages are views of
  * it: it prints nothing, and knows no argument list, exit code or HTTP status.
@@ -80,13 +93,13 @@ export function question<const Input extends Fields, Document extends TSchema>(
 export interface Operation<Input extends Fields, Document extends TSchema>
   extends Description<Input, Document> {
   /** Loads what does the work: help and the list of operations need neither Redis nor a database. */
-  readonly load: () => Promise<{ readonly run: Run<Input, Document> }>
+  readonly load: () => Promise<Work<Input, Document>>
 }
 
 /** Adds the module that does the work, which is loaded for that only. */
 export function implement<Input extends Fields, Document extends TSchema>(
   description: Description<Input, Document>,
-  load: () => Promise<{ readonly run: Run<Input, Document> }>,
+  load: () => Promise<Work<Input, Document>>,
 ): Operation<Input, Document> {
   return { ...description, load }
 }
@@ -98,3 +111,7 @@ export type RunOf<Described> =
 /** What a described operation answers. */
 export type DocumentOf<Described> =
   Described extends Description<infer _, infer Document> ? ValueOf<Document> : never
+
+/** The same for a list in parts. */
+export type StreamOf<Described> =
+  Described extends Description<infer Input, infer Document> ? Stream<Input, Document> : never

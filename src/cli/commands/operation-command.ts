@@ -11,7 +11,7 @@ import {
   print,
 } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json } from '../format.ts'
+import { json, jsonLine } from '../format.ts'
 import { contextOf } from '../operation-context.ts'
 import type { View } from '../view.ts'
 import { commandFailure } from './failure.ts'
@@ -22,6 +22,8 @@ interface Face<Input extends Fields, Document extends TSchema>
   extends Pick<CommandSpec, 'exitCodes' | 'examples'> {
   /** The fields that are arguments, in order; the others are options. */
   readonly arguments?: readonly (keyof Input & string)[]
+  /** Absent: text and JSON. */
+  readonly output?: CommandSpec['options']
   readonly view: () => Promise<View<Input, Document>>
 }
 
@@ -32,10 +34,22 @@ export function operationCommand<const Input extends Fields, Document extends TS
 ): Command {
   const spec = specOf(operation, face)
 
-  async function answer(given: Given, output: string, context: Context): Promise<Printed> {
+  /** Writes the parts of a long list as they come, where the caller can. */
+  async function answer(
+    given: Given,
+    output: string,
+    context: Context,
+    write?: (text: string) => void,
+  ): Promise<Printed> {
     try {
-      const [{ run }, view] = await Promise.all([operation.load(), face.view()])
+      const [{ run, stream }, view] = await Promise.all([operation.load(), face.view()])
       const input = inputOf(operation.input, given)
+      if (output === 'jsonl' && stream !== undefined) {
+        const out: string[] = []
+        const add = write ?? ((text) => void out.push(text))
+        await stream(input, context, (page) => add((page as []).map(jsonLine).join('')))
+        return { code: exitCodes.done, out: out.join(''), err: '' }
+      }
       const { outcome = 'done', ...answered } = await run(input, context)
       const shown = view[output]?.(answered, input) ?? json(answered.document)
       const printed = typeof shown === 'string' ? { out: shown, err: '' } : shown
@@ -50,7 +64,7 @@ export function operationCommand<const Input extends Fields, Document extends TS
     const named = face.arguments?.map((name, at) => [name, call.arguments[at]] as const) ?? []
     const given = { ...options, ...Object.fromEntries(named) }
     const context = contextOf(config === undefined ? undefined : String(config), io)
-    return print(await answer(given, String(output), context), io)
+    return print(await answer(given, String(output), context, (text) => io.out(text)), io)
   })
   return { spec, run, operation: { document: operation.document, answer } }
 }
@@ -68,7 +82,12 @@ function inputOf<Input extends Fields>(fields: Input, given: Given): InputOf<Inp
 /** What parser, help, completion and reference know of the command. */
 function specOf<Input extends Fields, Document extends TSchema>(
   { name, summary, details, input }: Operation<Input, Document>,
-  { arguments: positional = [], exitCodes: codes, examples }: Face<Input, Document>,
+  {
+    arguments: positional = [],
+    output = outputOption,
+    exitCodes: codes,
+    examples,
+  }: Face<Input, Document>,
 ): CommandSpec {
   const isArgument = (field: string) => (positional as readonly string[]).includes(field)
   const options = Object.entries<Field>(input).filter(([field]) => !isArgument(field))
@@ -82,7 +101,7 @@ function specOf<Input extends Fields, Document extends TSchema>(
         ...(required === undefined && { optional: true as const }),
       }
     }),
-    options: { ...Object.fromEntries(options), ...outputOption, ...configOption },
+    options: { ...Object.fromEntries(options), ...output, ...configOption },
   }
 }
 

@@ -1,4 +1,5 @@
 import { decline } from '../../operations/declined.ts'
+import { durationMs } from '../../operations/duration.ts'
 import {
   type PolicySettings,
   policySettings,
@@ -8,7 +9,6 @@ import { findShadow, type ObservedShadow, refuseFiles } from '../../operations/p
 import { obstaclesTo, promotionEvidence } from '../../policy/shadow/promotion.ts'
 import { policyOf } from '../../stores/policies/policy-store.ts'
 import type { Call, Run } from '../command.ts'
-import { durationMs } from '../duration.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -27,7 +27,7 @@ export const policyPromote: Run<typeof promoteSpec> = async (
   checkRevision(revision)
   checkOver(options.over)
   const { allowLost } = waitingOf(options)
-  const afterMs = options.after === undefined ? 0 : durationMs('--after', options.after)
+  const afterMs = options.after === undefined ? 0 : durationMs('after', options.after)
   const settings = policySettings(options.config, io)
   refuseFiles(settings)
   const terms = { afterMs, maxWouldDeny: options['max-would-deny'], allowLost }

@@ -1,4 +1,4 @@
-import { type CommandSpec, configOption, outputOption } from '../command.ts'
+import { type CommandSpec, configOption, linesOption, outputOption } from '../command.ts'
 import { directoryArgument } from '../policy/specs.ts'
 
 /** Why, which `push` and `propose` require. */
@@ -198,12 +198,7 @@ has the database, and says when one of them could not be asked.`,
       default: '20',
       description: 'number of entries, newest first',
     },
-    output: {
-      value: 'FORMAT',
-      choices: ['text', 'json', 'jsonl'],
-      default: 'text',
-      description: 'output format: text, json, or jsonl with one line of JSON for each entry',
-    },
+    ...linesOption,
     ...configOption,
   },
   exitCodes: { 0: 'listed', 3: 'the configuration is not valid', 5: 'Redis is unreachable' },

@@ -1,5 +1,6 @@
 import { withDatabase } from '../../operations/configured-database.ts'
 import { decline } from '../../operations/declined.ts'
+import { durationMs } from '../../operations/duration.ts'
 import { declineService } from '../../operations/services/unknown-names.ts'
 import {
   configuredKeys,
@@ -13,7 +14,7 @@ import { createServiceTokens } from '../../stores/services/service-tokens.ts'
 import { createRevocations } from '../../token/revocations.ts'
 import { issueServiceToken } from '../../token/service-token.ts'
 import { type Run, UsageError } from '../command.ts'
-import { durationMs, formatDuration } from '../duration.ts'
+import { formatDuration } from '../duration.ts'
 import { json, printable } from '../format.ts'
 import { operator } from '../operator.ts'
 import { noteProblem } from './note.ts'
@@ -61,7 +62,7 @@ export const tokenIssue: Run<typeof issueSpec> = async ({ arguments: [name], opt
 
 /** The lifetime in seconds. Throws unless the configuration allows it. */
 function lifetimeOf(expires: string, { config }: TokenSettings): number {
-  const ms = durationMs('--expires', expires)
+  const ms = durationMs('expires', expires)
   if (ms < 1000) throw new UsageError('--expires: give at least one second')
   const { enabled, maxLifetime } = config.tokens.service
   if (!enabled) {

@@ -11,6 +11,7 @@ const builders = {
   Integer: (options: Options = {}) => ({ type: 'integer', ...options }),
   Boolean: (options: Options = {}) => ({ type: 'boolean', ...options }),
   Null: () => ({ type: 'null' }),
+  Unknown: (options: Options = {}) => ({ ...options }),
   Literal: (value: string | boolean, options: Options = {}) => {
     return { type: typeof value, const: value, ...options }
   },

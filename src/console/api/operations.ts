@@ -1,4 +1,5 @@
 import { userList, userShow } from '../../operations/accounts/descriptions.ts'
+import { auditList } from '../../operations/audit/descriptions.ts'
 import { loginLocks } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
 import { roleList, roleShow } from '../../operations/roles/descriptions.ts'
@@ -123,11 +124,7 @@ export const questions: readonly Operation[] = [
     parameters: ['user', 'address', 'outcome', 'since', 'limit'],
   },
   offered(loginLocks),
-  {
-    command: 'audit list',
-    role: 'reader',
-    parameters: ['since', 'actor', 'action', 'subject', 'limit'],
-  },
+  offered(auditList),
   { command: 'keys list', role: 'reader' },
 ]
 

@@ -1,6 +1,8 @@
-import { type CommandSpec, configOption } from '../command.ts'
+import { Type } from '../../config/schema/type.ts'
+import { question } from '../operation.ts'
+import { text, time } from '../schema.ts'
 
-export const listSpec = {
+export const auditList = question({
   name: 'audit list',
   summary: 'list the changes to accounts, roles, keys, sessions and policies',
   details: `Shows who changed what, from where and when, newest first; times are by the clock of the database.
@@ -8,8 +10,7 @@ Postern never changes or deletes an entry.
 
 Logins and logouts are not changes: "postern login list" shows them. The name of an operator is the
 user of the operating system that ran the command.`,
-  arguments: [],
-  options: {
+  input: {
     since: { value: 'DURATION', description: 'only the last 30m, 12h or 7d (default: all)' },
     actor: { value: 'NAME', description: 'only changes by this operator, user or gateway' },
     action: {
@@ -18,28 +19,20 @@ user of the operating system that ran the command.`,
     },
     subject: { value: 'NAME', description: 'only changes of this user, role, key or policy' },
     limit: {
-      value: 'N',
-      number: { min: 1, integer: true },
-      default: '100',
+      ...{ value: 'N', number: { min: 1, integer: true }, default: '100' },
       description: 'number of entries, newest first',
     },
-    output: {
-      value: 'FORMAT',
-      choices: ['text', 'json', 'jsonl'],
-      default: 'text',
-      description: 'output format: text, json, or jsonl with one line of JSON for each entry',
-    },
-    ...configOption,
   },
-  exitCodes: {
-    0: 'listed',
-    3: 'the configuration or a table is not valid',
-    5: 'the database is unreachable, or has no table postern_audit',
-  },
-  examples: [
-    'postern audit list',
-    'postern audit list --since 7d --action user --subject alice',
-    'postern audit list --action policy.push --output json | jq -r .[].after.revision',
-    'postern audit list --limit 1000000 --output jsonl > audit.jsonl',
-  ],
-} as const satisfies CommandSpec
+  document: Type.Array(
+    Type.Object({
+      ...{ id: text, at: time },
+      actor: Type.Object({
+        kind: Type.String({ description: 'operator, user or gateway.' }),
+        ...{ name: text, origin: text },
+      }),
+      ...{ action: text, subject: text },
+      before: Type.Unknown({ description: 'What it was; null: it did not exist.' }),
+      after: Type.Unknown({ description: 'What it became; null: it no longer exists.' }),
+    }),
+  ),
+})

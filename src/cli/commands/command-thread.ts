@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { lowerThreadPriority } from '../../background/thread-priority.ts'
 import { perform } from '../../console/api/call-command.ts'
 import type { Task, ThreadData } from '../../console/api/question-thread.ts'
 import { createSharedStores } from '../../console/stores/shared-stores.ts'
-import { lowerThreadPriority } from '../../thread-priority.ts'
 import { findCommand } from './table.ts'
 
 /** Runs commands for the console, in a thread of its own, and keeps stores open between them. */

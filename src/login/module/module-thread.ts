@@ -1,6 +1,7 @@
 import { env } from 'node:process'
 import type { Readable } from 'node:stream'
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, type Worker } from 'node:worker_threads'
+import { isolated, startThread } from '../../background/thread.ts'
 import type { LoginRequest } from './contract.ts'
 import type { Declaration } from './declaration.ts'
 import type { FromThread, ThreadTask, ToThread, VerifyOrder } from './messages.ts'
@@ -47,7 +48,7 @@ export class ModuleThread {
   /** Rejects when the module cannot be used. */
   readonly loaded: Promise<Declaration>
   readonly exited: Promise<void>
-  readonly #worker: Worker
+  readonly #thread: Worker
   readonly #say: (message: ToThread) => void
   readonly #events: ThreadEvents
   readonly #open = new Map<number, OpenCall>()
@@ -60,16 +61,14 @@ export class ModuleThread {
     this.#events = events
     const { port1: port, port2: theirs } = new MessageChannel()
     const task: ThreadTask = { file: path }
-    this.#worker = new Worker(file, {
+    const options = {
       workerData: { ...task, port: theirs },
       transferList: [theirs],
+      ...isolated,
       env: environment(),
-      // What is preloaded for the gateway stays out of it.
-      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-      stdout: true,
-      stderr: true,
-    })
+      ...{ stdout: true, stderr: true },
+    }
     this.#say = (message) => port.postMessage(message)
     const loading = Promise.withResolvers<Declaration>()
     this.loaded = loading.promise
@@ -84,23 +83,20 @@ export class ModuleThread {
       else if (message.kind === 'unusable') loading.reject(new Error(message.problem))
       else this.#hear(message)
     })
-    const died = (reason: string) => {
-      loading.reject(new Error(reason))
-      port.close()
-      this.#lose(reason)
-      for (const { settle } of [...this.#open.values()]) settle({ kind: 'died' })
-    }
-    this.#worker.once('error', (error) => {
-      const { name, message } = describeThrown(error)
-      died(`its thread died: ${name}: ${message}`)
+    this.#thread = startThread(file, options, {
+      message: () => {},
+      end: ({ cause, code }) => {
+        const { name, message } = describeThrown(cause)
+        const reason =
+          code === undefined ? `its thread died: ${name}: ${message}` : 'its thread exited'
+        loading.reject(new Error(reason))
+        port.close()
+        this.#lose(reason)
+        for (const { settle } of [...this.#open.values()]) settle({ kind: 'died' })
+      },
     })
-    const exit = Promise.withResolvers<void>()
-    this.exited = exit.promise
-    this.#worker.once('exit', () => {
-      died('its thread exited')
-      exit.resolve()
-    })
-    for (const stream of [this.#worker.stdout, this.#worker.stderr])
+    this.exited = new Promise((resolve) => this.#thread.once('exit', () => resolve()))
+    for (const stream of [this.#thread.stdout, this.#thread.stderr])
       readTexts(stream, events.printed)
   }
 
@@ -127,7 +123,7 @@ export class ModuleThread {
   async end(): Promise<void> {
     this.#isEnded = true
     for (const timer of this.#graces.values()) clearTimeout(timer)
-    await this.#worker.terminate()
+    await this.#thread.terminate()
   }
 
   #hear(message: Exclude<FromThread, { kind: 'loaded' | 'unusable' }>): void {

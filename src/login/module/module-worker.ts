@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type MessagePort, workerData } from 'node:worker_threads'
-import { lowerThreadPriority } from '../../thread-priority.ts'
+import { lowerThreadPriority } from '../../background/thread-priority.ts'
 import type { VerifyCredentials } from './contract.ts'
 import { readDeclaration, Undeclared } from './declaration.ts'
 import type { FromThread, ThreadTask, ToThread } from './messages.ts'

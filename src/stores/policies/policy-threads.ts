@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { isolated, startThread } from '../../background/thread.ts'
 import { Fault, Invalid } from '../../errors.ts'
 import { compileFlat } from '../../policy/engine/compile.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
@@ -40,11 +40,10 @@ export function createPolicyThreads(): PolicyThreads {
     const snapshot = Promise.withResolvers<Uint8Array>()
     let isCompiled = false
     let isOver = false
-    const thread = new Worker(file, {
-      workerData: order,
-      // What is preloaded for the gateway, and its secrets, stay out of it.
-      execArgv: [],
-      env: {},
+    const options = { workerData: order, ...isolated }
+    const thread = startThread(file, options, {
+      message: hear,
+      end: ({ code, cause }) => (code === 0 ? end(noSnapshot()) : died(cause)),
     })
 
     function end(reason: unknown): void {
@@ -58,7 +57,7 @@ export function createPolicyThreads(): PolicyThreads {
     function onAbort(): void {
       if (!isCompiled) end(signal?.reason)
     }
-    function died(cause?: unknown): void {
+    function died(cause: unknown): void {
       if (!isOver) usable = false
       end(new Fault('policies', { cause, reason: 'the policy loader thread died' }))
     }
@@ -84,9 +83,6 @@ export function createPolicyThreads(): PolicyThreads {
     signal?.addEventListener('abort', onAbort)
     // A rejection that the caller does not await must not become an unhandled one.
     for (const { promise } of [verified, compiled, snapshot]) promise.catch(() => {})
-    thread.on('message', hear)
-    thread.once('error', died)
-    thread.once('exit', (code) => (code === 0 ? end(noSnapshot()) : died()))
     if (signal?.aborted === true) onAbort()
     return {
       verified: verified.promise,

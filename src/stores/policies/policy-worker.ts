@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { lowerThreadPriority } from '../../thread-priority.ts'
+import { lowerThreadPriority } from '../../background/thread-priority.ts'
 import type { PolicyTask } from './policy-task.ts'
 
 /* Loads one policy. Lowers its priority before it imports anything large. */

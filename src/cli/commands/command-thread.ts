@@ -1,4 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
+import { answerCalls } from '../../background/answer-calls.ts'
 import { lowerThreadPriority } from '../../background/thread-priority.ts'
 import { perform } from '../../console/api/call-command.ts'
 import type { Task, ThreadData } from '../../console/api/question-thread.ts'
@@ -10,9 +11,8 @@ const { cwd, env } = workerData as ThreadData
 const shared = createSharedStores()
 lowerThreadPriority()
 
-parentPort?.on('message', async ({ id, task }: { readonly id: number; readonly task: Task }) => {
+answerCalls(async (task: Task) => {
   const command = await findCommand(task.command)
   if (command === undefined) throw new Error(`unknown command ${task.command}`)
-  const printed = await perform(command, task, { cwd, env, shared })
-  parentPort?.postMessage({ id, printed })
+  return perform(command, task, { cwd, env, shared })
 })

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { type CallableThread, CallTimeout, startCallable } from '../../background/thread.ts'
 import type { Printed } from '../../cli/command.ts'
 import type { DraftDirectory } from '../../cli/io.ts'
 import { Fault } from '../../errors.ts'
@@ -53,12 +53,10 @@ interface Waiting {
 export class QuestionThread {
   readonly #file: URL
   readonly #data: ThreadData
-  #thread: Worker | undefined
-  readonly #pending = new Map<number, (printed: Printed | Error) => void>()
+  #thread: CallableThread<Task, Printed> | undefined
   readonly #queue: Waiting[] = []
   #isAsking = false
   #writing = 0
-  #lastId = 0
 
   constructor(file: URL, data: ThreadData) {
     this.#file = file
@@ -83,7 +81,7 @@ export class QuestionThread {
 
   async close(): Promise<void> {
     for (const { reject } of this.#queue.splice(0)) reject(ended())
-    await this.#thread?.terminate()
+    await this.#thread?.end()
   }
 
   async #change(task: Task): Promise<Printed> {
@@ -104,52 +102,40 @@ export class QuestionThread {
     this.#isAsking = false
   }
 
-  #run(task: Task, timeoutMs?: number): Promise<Printed> {
+  async #run(task: Task, timeoutMs?: number): Promise<Printed> {
     const thread = this.#thread ?? this.#start()
-    const id = ++this.#lastId
-    return new Promise((resolve, reject) => {
-      const timer = timeoutMs && setTimeout(() => this.#giveUp(id), timeoutMs)
-      this.#pending.set(id, (result) => {
-        clearTimeout(timer)
-        this.#pending.delete(id)
-        if (result instanceof Error) reject(result)
-        else resolve(result)
-      })
-      thread.postMessage({ id, task })
-    })
+    try {
+      return await thread.call(task, timeoutMs)
+    } catch (error) {
+      const isLate = error instanceof CallTimeout
+      // A thread that computes cannot be interrupted, only ended; not while it changes something.
+      if (isLate && this.#writing === 0) {
+        this.#thread = undefined
+        void thread.end()
+      }
+      throw new Fault('policies', isLate ? tooLate : whyEnded((error as Error).cause))
+    }
   }
 
-  #start(): Worker {
-    const thread = new Worker(this.#file, {
+  #start(): CallableThread<Task, Printed> {
+    const thread = startCallable<Task, Printed>(this.#file, {
       workerData: this.#data,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+      onEnd: () => {
+        if (this.#thread === thread) this.#thread = undefined
+      },
     })
-    thread.unref()
-    thread.on('message', ({ id, printed }: { id: number; printed: Printed }) => {
-      this.#pending.get(id)?.(printed)
-    })
-    thread.on('error', (error) => this.#lost(thread, error))
-    thread.on('exit', () => this.#lost(thread, ended()))
     this.#thread = thread
     return thread
   }
+}
 
-  /** A thread that computes cannot be interrupted, only ended; not while it changes something. */
-  #giveUp(id: number): void {
-    this.#pending.get(id)?.(
-      new Fault('policies', { reason: `no answer within ${longestMs / 1000} s: ask for less` }),
-    )
-    if (this.#writing === 0) void this.#thread?.terminate()
-  }
+const tooLate = { reason: `no answer within ${longestMs / 1000} s: ask for less` }
 
-  #lost(thread: Worker, why: Error): void {
-    if (this.#thread !== thread) return
-    this.#thread = undefined
-    const isMemory = (why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
-    const reason = isMemory ? 'the answer needs too much memory: ask for less' : why.message
-    const fault = new Fault('policies', { reason, cause: why })
-    for (const settle of [...this.#pending.values()]) settle(fault)
-  }
+function whyEnded(cause: unknown = ended()): { readonly reason: string; readonly cause: unknown } {
+  const { code, message } = cause as NodeJS.ErrnoException
+  const isMemory = code === 'ERR_WORKER_OUT_OF_MEMORY'
+  return { reason: isMemory ? 'the answer needs too much memory: ask for less' : message, cause }
 }
 
 function ended(): Error {

@@ -1,6 +1,17 @@
 import { resolve } from 'node:path'
 import { failingTests } from '../../answers/policy-tests.ts'
-import { policySettings } from '../../operations/policy-settings.ts'
+import { decline } from '../../operations/declined.ts'
+import {
+  type PolicySettings,
+  policySettings,
+  withPolicyStore,
+} from '../../operations/policy-settings.ts'
+import { baseNotWritten, readOver, writeBase } from '../../operations/publish/base.ts'
+import {
+  commitPublication,
+  type Publication,
+  reviewPublication,
+} from '../../operations/publish/publication.ts'
 import type { Imported } from '../../policy/import/import-rows.ts'
 import { followedModel, updateDirectory } from '../../stores/policies/follow/followed-directory.ts'
 import {
@@ -10,13 +21,15 @@ import {
 } from '../../stores/policies/follow/follower.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { count } from '../format.ts'
 import { withGoAdminTable } from '../go-admin-table.ts'
 import type { Io } from '../io.ts'
+import { readCandidate } from '../publish/candidate.ts'
 import { checkOver } from '../publish/publish.ts'
+import { reviewParts } from '../publish/review-parts.ts'
 import { soleAuthorOf } from '../publish/signer.ts'
 import { createFollowLog } from './follow-log.ts'
 import { writeMetricsFile } from './metrics-file.ts'
-import { publishDirectory } from './publish-directory.ts'
 import type { followSpec } from './specs.ts'
 
 /** Publishes go-admin's policy whenever it changes. */
@@ -42,8 +55,7 @@ export const policyFollow: Run<typeof followSpec> = async (call, io) => {
   async function publish(imported: Imported): Promise<Followed> {
     const followed = await updateDirectory(imported, directory)
     if (sole === undefined) return followed
-    const change = { ...sole, name, followed, over: first }
-    await publishDirectory(change, { settings, io })
+    await publishDirectory({ ...sole, name, followed, over: first }, { settings, io })
     first = undefined
     return followed
   }
@@ -68,6 +80,52 @@ export const policyFollow: Run<typeof followSpec> = async (call, io) => {
 }
 
 type ToTest = Parameters<Parameters<typeof updateDirectory>[1]['failing']>
+
+interface FollowedChange extends Pick<Publication, 'author' | 'signer'> {
+  /** The directory. */
+  readonly name: string
+  readonly followed: Followed
+  /** The value of `--over`. */
+  readonly over: string | undefined
+}
+
+/** What a person would accept after a look: tests are not required here, and those that exist ran. */
+const accepted = {
+  config: undefined,
+  output: 'text',
+  accounts: false,
+  'allow-slow': false,
+  'allow-empty': false,
+  'no-tests': true,
+} as const
+
+/** Publishes a directory to Redis as "policy push --yes" does. Throws when that is refused. */
+async function publishDirectory(
+  { name, followed, over: option, author, signer }: FollowedChange,
+  { settings, io: outer }: { readonly settings: PolicySettings; readonly io: Io },
+): Promise<void> {
+  const io = { ...outer, out: () => {} }
+  const candidate = await readCandidate(name, accepted, { settings, io })
+  if (typeof candidate === 'number') return decline(`${name} is not valid: see the lines above`)
+  const { place, set } = candidate
+  const over = await readOver(option, name, place)
+  const { added, removed } = followed
+  // After a failure the directory has the change already.
+  const message =
+    added + removed === 0
+      ? 'go-admin: as in its Casbin table'
+      : `go-admin: ${count(added, 'line')} added, ${removed} removed`
+  const publication = {
+    ...({ ...candidate, kind: 'push', author, message } as const),
+    ...{ over, signer, isAsked: false, replay: undefined },
+  }
+  await withPolicyStore(settings, async (store) => {
+    const parts = reviewParts(store, settings, io)
+    await commitPublication(await reviewPublication(publication, parts), parts)
+    const isNoted = place !== undefined && (await writeBase(place, set.revision))
+    if (!isNoted) io.err(`${baseNotWritten(name)}\n`)
+  })
+}
 
 /** The first signal, or at once for a single comparison. */
 async function untilStopped({ host }: Io, once: boolean): Promise<void> {

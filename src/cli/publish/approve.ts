@@ -15,7 +15,7 @@ import { readVersion } from '../policy/versions.ts'
 import type { approveSpec } from './approval-specs.ts'
 import { checkAgain } from './check-again.ts'
 import { checkRevision } from './publish.ts'
-import { proposalParts } from './review-parts.ts'
+import { reviewParts } from './review-parts.ts'
 import { openSigner } from './signer.ts'
 
 /** Shows a proposal to a person and signs it. */
@@ -30,7 +30,7 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
   const read = async (copy: string) => (await readVersion(copy, settings, io)).set
   const copy = base === undefined ? undefined : { name: base, read: () => read(base) }
   return withPolicyStore(settings, async (store) => {
-    const parts = proposalParts(store, settings, io)
+    const parts = reviewParts(store, settings, io)
     const review = await reviewApproval(name, { signer, copy }, parts)
     const { open, diff } = review
     const { revision } = open.proposal

@@ -1,4 +1,3 @@
-import type { Admission } from '../../admission/verdict.ts'
 import { decline } from '../../operations/declined.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import type { BasePlace } from '../../operations/publish/base.ts'
@@ -21,8 +20,6 @@ interface Candidate {
   readonly files: readonly PolicyFile[]
   readonly set: PolicySet
   readonly engine: EngineReport
-  /** The configuration by which a diff names routes. */
-  readonly admission: Admission
   /** `undefined` for a revision, which has none. */
   readonly tests: TestReport | undefined
   readonly warnings: readonly Finding[]
@@ -83,7 +80,7 @@ export async function readCandidate(
   const { directory, warnings } = review
   const place =
     io.draft === undefined ? { directory: name, cwd: io.cwd, redis: settings.redis() } : undefined
-  return { files: directory.files, set, engine, admission, tests, warnings, place }
+  return { files: directory.files, set, engine, tests, warnings, place }
 }
 
 function untested(name: string): string {
@@ -102,8 +99,7 @@ export async function readNamed(
   if (!isRevision(name)) return readCandidate(name, options, { settings, io })
   const { files, set } = await read(name)
   const engine = notedEngine(set, io)
-  const { admission } = settings.admission()
-  return { files, set, engine, admission, tests: undefined, warnings: [], place: undefined }
+  return { files, set, engine, tests: undefined, warnings: [], place: undefined }
 }
 
 /** Names the engine of a revision, and prints a note when its decisions are slow. */

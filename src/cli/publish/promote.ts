@@ -64,7 +64,6 @@ async function promote(
     )
   }
   const sole = await soleAuthorOf(options, trust, { proposed: revision, io })
-  const { admission } = settings.admission()
   return withPolicyStore(settings, async (store) => {
     const document = await store.read(revision)
     if (document === undefined) {
@@ -78,6 +77,6 @@ async function promote(
       engine: notedEngine(set, io),
     }
     const waiting = waitingOf(options)
-    return publishPolicy(publication, options, { waiting, admission, store, io })
+    return publishPolicy(publication, options, { waiting, settings, store, io })
   })
 }

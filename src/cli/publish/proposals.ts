@@ -17,7 +17,7 @@ import { diffAsJson } from '../policy/diff-json.ts'
 import type { proposalsSpec } from './approval-specs.ts'
 import { formatProposal, signaturesOf } from './proposal-in-words.ts'
 import { checkRevision } from './publish.ts'
-import { proposalParts } from './review-parts.ts'
+import { reviewParts } from './review-parts.ts'
 
 /** Lists the open proposals, shows one, or drops one. */
 export const policyProposals: Run<typeof proposalsSpec> = async (call, io) => {
@@ -39,7 +39,7 @@ export const policyProposals: Run<typeof proposalsSpec> = async (call, io) => {
       const { proposals, damaged } = await listProposals({ store, trust })
       if (output === 'json') io.out(json(proposals.map(proposalDocument)))
       else print(proposals, damaged, io)
-    } else await show(named, output, proposalParts(store, settings, io), io)
+    } else await show(named, output, reviewParts(store, settings, io), io)
     return exitCodes.done
   })
 }
@@ -47,7 +47,7 @@ export const policyProposals: Run<typeof proposalsSpec> = async (call, io) => {
 async function show(
   name: string,
   output: 'text' | 'json',
-  parts: ReturnType<typeof proposalParts>,
+  parts: ReturnType<typeof reviewParts>,
   io: Io,
 ): Promise<void> {
   checkRevision(name)

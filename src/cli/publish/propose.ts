@@ -17,7 +17,7 @@ import { readPublished } from '../policy/versions.ts'
 import { proposeSpec } from './approval-specs.ts'
 import { readNamed } from './candidate.ts'
 import { checkOver } from './publish.ts'
-import { proposalParts } from './review-parts.ts'
+import { reviewParts } from './review-parts.ts'
 import { authorOf } from './signer.ts'
 
 /** Stores a policy for others to review and sign, with what the checks say about it. */
@@ -31,7 +31,7 @@ export const policyPropose: Run<typeof proposeSpec> = async (
   }
   checkOver(options.over)
   const settings = policySettings(options.config, io)
-  const { author, signing } = await authorOf(options, settings.trust(), io)
+  const { author, signer } = await authorOf(options, settings.trust(), io)
   const name = named ?? settings.directory
   const read = (revision: string) =>
     withPolicyStore(settings, (store) => readPublished(revision, { store, settings, io }))
@@ -49,8 +49,8 @@ export const policyPropose: Run<typeof proposeSpec> = async (
   }
 
   return withPolicyStore(settings, async (store) => {
-    const parts = proposalParts(store, settings, io)
-    const proposing = { ...candidate, kind, over, evidence, author, message, signing }
+    const parts = reviewParts(store, settings, io)
+    const proposing = { ...candidate, kind, over, evidence, author, message, signer }
     const review = await reviewProposing(proposing, parts)
     const stored = await commitProposing(review, parts)
     const { revision } = stored.proposal
@@ -60,7 +60,7 @@ export const policyPropose: Run<typeof proposeSpec> = async (
       for (const piece of jsonPieces({ ...proposalDocument(stored), diff })) io.out(piece)
       return exitCodes.done
     }
-    const by = signing.signer === undefined ? '' : `, signed by ${signing.signer.name}`
+    const by = signer === undefined ? '' : `, signed by ${signer.name}`
     io.out(printable(`proposed ${revision} over ${predecessorOf(stored)}${by}`).concat('\n'))
     io.err(`${nextStep(stored)}\n`)
     return exitCodes.done

@@ -1,5 +1,5 @@
-import type { Admission } from '../../admission/verdict.ts'
 import { decline } from '../../operations/declined.ts'
+import type { PolicySettings } from '../../operations/policy-settings.ts'
 import {
   awaitConvergence,
   convergenceOf,
@@ -19,12 +19,11 @@ import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, jsonPieces } from '../format.ts'
 import type { Io } from '../io.ts'
-import { operator } from '../operator.ts'
 import { diffAsJson } from '../policy/diff-json.ts'
 import type { EngineReport } from '../policy/engine-cost.ts'
 import { createProgress } from '../progress.ts'
 import { formatBehind, formatConvergence } from './convergence-in-words.ts'
-import { comparing } from './review-parts.ts'
+import { reviewParts } from './review-parts.ts'
 
 /** What a command publishes. */
 interface Published extends Omit<Publication, 'isAsked' | 'replay'> {
@@ -41,8 +40,7 @@ interface PublishOptions {
 
 interface PublishParts {
   readonly waiting: Waiting
-  /** The configuration by which the diff names routes. */
-  readonly admission: Admission
+  readonly settings: PolicySettings
   readonly store: PolicyStore
   readonly io: Io
   /** Runs after the publication, before its report. */
@@ -56,15 +54,15 @@ interface PublishParts {
 export async function publishPolicy(
   { engine, ...published }: Published,
   options: PublishOptions,
-  { waiting, admission, store, io, settle }: PublishParts,
+  { waiting, settings, store, io, settle }: PublishParts,
 ): Promise<number> {
   const { output, yes, replay: log } = options
   const { set } = published
-  const parts = { store, ...comparing(admission, io), actor: operator(io) }
+  const parts = reviewParts(store, settings, io)
   const replay = log === undefined ? undefined : () => showReplay(log, set, io)
   const isAsked = !yes && io.isTerminal === true
   const review = await reviewPublication({ ...published, isAsked, replay }, parts)
-  if (options['dry-run']) return rehearse(review, { output, waiting, engine }, { store, io })
+  if (options['dry-run']) return rehearse(review, { output, engine }, { waiting, store, io })
   const isSure = yes || review.isLive || (await confirmPublication(set.revision, io))
   if (!isSure) return decline('not published')
 
@@ -104,16 +102,8 @@ export function confirmPublication(subject: string, io: Io): Promise<boolean> {
  */
 async function rehearse(
   { publication, live, isLive, diff, replay }: ReviewedPublication,
-  {
-    output,
-    waiting,
-    engine,
-  }: {
-    readonly output: 'text' | 'json'
-    readonly waiting: Waiting
-    readonly engine: EngineReport
-  },
-  { store, io }: Pick<PublishParts, 'store' | 'io'>,
+  { output, engine }: Pick<PublishOptions, 'output'> & Pick<Published, 'engine'>,
+  { waiting, store, io }: Omit<PublishParts, 'settings'>,
 ): Promise<number> {
   const { revision } = publication.set
   const { waitSeconds, replicas: expected, allowLost } = waiting

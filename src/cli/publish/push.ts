@@ -30,7 +30,7 @@ import { diffAsJson } from '../policy/diff-json.ts'
 import { readVersion } from '../policy/versions.ts'
 import { notedEngine, readCandidate, readNamed } from './candidate.ts'
 import { checkOver, publishPolicy, showWaiting, waitingOf } from './publish.ts'
-import { comparing, proposalParts } from './review-parts.ts'
+import { reviewParts } from './review-parts.ts'
 import { formatReplicas } from './shadow-in-words.ts'
 import { authorOf, soleAuthorOf } from './signer.ts'
 import { type candidateOptions, messageOption, type pushSpec } from './specs.ts'
@@ -56,7 +56,7 @@ async function pushDirectory({ options, arguments: [named] }: PushCall, io: Io):
   const sole = await soleAuthorOf(options, settings.trust(), { proposed: name, io })
   const candidate = await readCandidate(name, options, { settings, io })
   if (typeof candidate === 'number') return candidate
-  const { place, set, admission } = candidate
+  const { place, set } = candidate
   const over = await readOver(options.over, name, place)
   const settle = async () => {
     const isNoted = place === undefined || (await writeBase(place, set.revision))
@@ -64,7 +64,7 @@ async function pushDirectory({ options, arguments: [named] }: PushCall, io: Io):
   }
   const publication = { ...candidate, ...sole, kind: 'push' as const, message, over }
   return withPolicyStore(settings, (store) =>
-    publishPolicy(publication, options, { waiting, admission, store, io, settle }),
+    publishPolicy(publication, options, { waiting, settings, store, io, settle }),
   )
 }
 
@@ -88,21 +88,19 @@ export async function pushProposal(
   }
   const waiting = waitingOf(options)
   const settings = policySettings(options.config, io)
-  const { admission } = settings.admission()
-  const trust = settings.trust()
   return withPolicyStore(settings, async (store) => {
-    const approved = await openApproved(name, proposalParts(store, settings, io))
+    const approved = await openApproved(name, reviewParts(store, settings, io))
     const { document, set, proposal, statement } = approved
     const { author, message } = statement
     const publication = {
       ...{ approved, files: document.files, set, kind: proposal.about.kind, author, message },
       engine: notedEngine(set, io),
       over: { option: options.over },
-      signing: { trust, signer: undefined },
+      signer: undefined,
       ...promotion,
     }
     const settle = () => store.proposals.drop(set.revision)
-    return publishPolicy(publication, options, { waiting, admission, store, io, settle })
+    return publishPolicy(publication, options, { waiting, settings, store, io, settle })
   })
 }
 
@@ -119,7 +117,7 @@ async function pushShadow(call: PushCall, io: Io): Promise<number> {
   if (trust !== undefined && options.key === undefined) {
     return decline('refused: policy.trust requires signatures, also for a shadow: add --key FILE')
   }
-  const { author, signing } = await authorOf(options, trust, io)
+  const { author, signer } = await authorOf(options, trust, io)
   const running = await readRunning(call, settings)
   const message = (options.message ?? running?.message ?? '').trim()
   if (message === '') throw new UsageError(`-m is required: ${messageOption.message.required}`)
@@ -129,10 +127,10 @@ async function pushShadow(call: PushCall, io: Io): Promise<number> {
   if (typeof candidate === 'number') return candidate
 
   return withPolicyStore(settings, async (store) => {
-    const { place, engine, admission } = candidate
+    const { place, engine } = candidate
     const { revision } = candidate.set
-    const parts = { store, ...comparing(admission, io) }
-    const shadow = { ...candidate, author, message, signing }
+    const parts = reviewParts(store, settings, io)
+    const shadow = { ...candidate, author, message, signer }
     const review = await reviewShadow(shadow, parts)
     if (options['dry-run']) {
       const { over } = review

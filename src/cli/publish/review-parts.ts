@@ -1,33 +1,29 @@
 import type { Admission } from '../../admission/verdict.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
-import type { ProposalParts } from '../../operations/publish/open-proposal.ts'
 import { signedHistory } from '../../operations/publish/recorded-moves.ts'
 import type { Remark, ReviewParts } from '../../operations/publish/review.ts'
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
+import { operator } from '../operator.ts'
 import { compareAccess, formatAccess } from '../policy/access.ts'
 import { formatFindings } from '../policy/review.ts'
 import { untrustedHead } from '../policy/versions.ts'
 import { formatProposal } from './proposal-in-words.ts'
 
 /** Compares for gateways with one configuration, and prints what people should know on the way. */
-export function comparing(admission: Admission, io: Io): Omit<ReviewParts, 'store'> {
+export function comparing(admission: Admission, io: Io): Pick<ReviewParts, 'compare' | 'tell'> {
   return {
     compare: (from, to) => compareAccess({ from, to }, admission, io),
     tell: (remark) => io.err(remarkInWords(remark)),
   }
 }
 
-/** What reviews of proposals need in addition. */
-export function proposalParts(
-  store: PolicyStore,
-  settings: PolicySettings,
-  io: Io,
-): ProposalParts & ReviewParts {
+/** What reviews and commits need of a configuration and of the person who runs the command. */
+export function reviewParts(store: PolicyStore, settings: PolicySettings, io: Io): ReviewParts {
   const parts = comparing(settings.admission().admission, io)
   const recorded = () => signedHistory(settings, { cwd: io.cwd, tell: parts.tell })
-  return { store, ...parts, trust: settings.trust(), recorded }
+  return { ...parts, store, trust: settings.trust(), recorded, actor: operator(io) }
 }
 
 function remarkInWords(remark: Remark): string {

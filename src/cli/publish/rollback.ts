@@ -15,7 +15,6 @@ export const policyRollback: Run<typeof rollbackSpec> = async (
   checkOver(options.over)
   const waiting = waitingOf(options)
   const settings = policySettings(options.config, io)
-  const { admission } = settings.admission()
   const sole = await soleAuthorOf(options, settings.trust(), { proposed: revision, io })
   return withPolicyStore(settings, async (store) => {
     const { files, set } = await readPublished(revision, { store, settings, io })
@@ -26,6 +25,6 @@ export const policyRollback: Run<typeof rollbackSpec> = async (
       // Not refused: the revision was live before, and an incident does not wait for another option.
       engine: notedEngine(set, io),
     }
-    return publishPolicy(publication, options, { waiting, admission, store, io })
+    return publishPolicy(publication, options, { waiting, settings, store, io })
   })
 }

@@ -1,5 +1,5 @@
 import { decline } from '../../operations/declined.ts'
-import type { Signer, Signing } from '../../operations/publish/signing.ts'
+import type { Signer } from '../../operations/publish/signing.ts'
 import { fingerprintOf } from '../../signing/ssh-public-key.ts'
 import type { Trust } from '../../signing/trust.ts'
 import { openPolicySigner } from '../../stores/keys/signing-key.ts'
@@ -26,7 +26,7 @@ export async function openSigner(file: string, trust: Trust | undefined, io: Io)
 /** Who makes a change, which the history keeps, and the key that signs it. */
 interface Author {
   readonly author: string
-  readonly signing: Signing
+  readonly signer: Signer | undefined
 }
 
 interface AuthorOptions {
@@ -43,7 +43,7 @@ export async function authorOf(
   const signer = key === undefined ? undefined : await openSigner(key, trust, io)
   const author = (named ?? signer?.trustedName ?? io.userName ?? '').trim()
   if (author === '') return decline('the author is empty: give one with --author')
-  return { author, signing: { trust, signer } }
+  return { author, signer }
 }
 
 /**

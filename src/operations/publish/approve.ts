@@ -5,13 +5,7 @@ import {
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { decline } from '../declined.ts'
-import {
-  comparedNote,
-  type OpenProposal,
-  openProposal,
-  type ProposalParts,
-  readCompared,
-} from './open-proposal.ts'
+import { comparedNote, type OpenProposal, openProposal, readCompared } from './open-proposal.ts'
 import { nextStep, staleReason } from './proposal-state.ts'
 import { compareWith, type ReviewParts } from './review.ts'
 import { type Signer, signatureRemark } from './signing.ts'
@@ -33,13 +27,13 @@ interface ReviewedApproval {
 export async function reviewApproval(
   name: string,
   { signer, copy }: { readonly signer: Signer; readonly copy: OwnCopy | undefined },
-  parts: ProposalParts & ReviewParts,
+  parts: ReviewParts,
 ): Promise<ReviewedApproval> {
   const { store, trust, tell } = parts
   const open = await openProposal(name, parts)
   const { revision, signatures } = open.proposal
   tell({ proposal: open })
-  tell(signatureRemark(open.live, { signing: { trust, signer } }))
+  tell(signatureRemark(open.live, signer))
   if (open.state === 'stale') return decline(`refused: ${staleReason(open)}`)
   const hasSigned =
     trust === undefined ? signatures.has(signer.fingerprint) : open.signers.includes(signer.name)
@@ -84,7 +78,7 @@ async function trustedBase(
 /** Signs what was reviewed. Declines a proposal that was replaced or removed since. */
 export async function commitApproval(
   { open, signer }: ReviewedApproval,
-  { store, trust }: Pick<ProposalParts, 'store' | 'trust'>,
+  { store, trust }: Pick<ReviewParts, 'store' | 'trust'>,
 ): Promise<ReviewedProposal> {
   const { proposal, live } = open
   const { fingerprint } = signer
@@ -104,10 +98,7 @@ const refusals = {
 } as const
 
 /** Reads a proposal to publish. Declines one that is stale, or that too few trusted keys have signed. */
-export async function openApproved(
-  name: string,
-  parts: ProposalParts & ReviewParts,
-): Promise<OpenProposal> {
+export async function openApproved(name: string, parts: ReviewParts): Promise<OpenProposal> {
   const open = await openProposal(name, parts)
   parts.tell({ proposal: open })
   return open.state === 'approved' ? open : decline(`refused: ${nextStep(open)}`)

@@ -1,7 +1,6 @@
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import type { Trust, Verified } from '../../signing/trust.ts'
+import type { Verified } from '../../signing/trust.ts'
 import {
-  type Move,
   type PolicyDocument,
   type PolicyStore,
   policyOf,
@@ -14,15 +13,7 @@ import {
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { decline } from '../declined.ts'
 import { unavailable } from '../policy-settings.ts'
-import { readLive, readStored } from './review.ts'
-
-/** Where proposals are, and what the configuration of the person who reads one says. */
-export interface ProposalParts {
-  readonly store: PolicyStore
-  readonly trust: Trust | undefined
-  /** The signed history that the database has. */
-  readonly recorded: () => Promise<readonly Move[]>
-}
+import { type ReviewParts, readLive, readStored } from './review.ts'
 
 /** A proposal that was read and verified, and the live policy that it would replace. */
 export interface OpenProposal extends ReviewedProposal {
@@ -38,7 +29,7 @@ export interface OpenProposal extends ReviewedProposal {
  */
 export async function openProposal(
   name: string,
-  { store, trust, recorded }: ProposalParts,
+  { store, trust, recorded }: Pick<ReviewParts, 'store' | 'trust' | 'recorded'>,
 ): Promise<OpenProposal> {
   const proposal = await findProposal(name, store)
   const { revision } = proposal
@@ -144,7 +135,10 @@ export function comparedNote(
 }
 
 /** The open proposals, newest first, and how many cannot be read. */
-export async function listProposals({ store, trust }: Omit<ProposalParts, 'recorded'>): Promise<{
+export async function listProposals({
+  store,
+  trust,
+}: Pick<ReviewParts, 'store' | 'trust'>): Promise<{
   readonly proposals: readonly ReviewedProposal[]
   readonly damaged: number
 }> {

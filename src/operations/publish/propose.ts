@@ -12,10 +12,9 @@ import {
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { decline } from '../declined.ts'
-import type { ProposalParts } from './open-proposal.ts'
 import { type Over, whyNotOver } from './over.ts'
 import { compareWith, type ReviewParts, readLive } from './review.ts'
-import { liveStatement, type Signing, signatureRemark } from './signing.ts'
+import { liveStatement, type Signer, signatureRemark } from './signing.ts'
 
 /** What to propose, by whom and why. */
 interface Proposing {
@@ -26,7 +25,7 @@ interface Proposing {
   readonly over: Over
   readonly author: string
   readonly message: string
-  readonly signing: Signing
+  readonly signer: Signer | undefined
 }
 
 interface ReviewedProposing {
@@ -38,9 +37,9 @@ interface ReviewedProposing {
 /** Compares what is proposed with the live policy. Declines what must not replace that. */
 export async function reviewProposing(
   proposing: Proposing,
-  parts: ProposalParts & ReviewParts,
+  parts: ReviewParts,
 ): Promise<ReviewedProposing> {
-  const { set, over } = proposing
+  const { set, over, signer } = proposing
   const { store, trust, recorded, tell } = parts
   const { revision } = set
   const signed = await recorded()
@@ -48,7 +47,7 @@ export async function reviewProposing(
   if (live.head?.revision === revision && trust === undefined) {
     return decline(`${revision} is already live: nothing to propose`)
   }
-  tell(signatureRemark(live, proposing))
+  tell(signatureRemark(live, signer))
   const diff = compareWith(await readLive(live.revision, store), set, parts)
   const reason = await whyNotOver(activeHead(live), { revision, over, isAsked: true }, store)
   return reason === undefined ? { proposing, live, diff } : decline(reason)
@@ -57,10 +56,9 @@ export async function reviewProposing(
 /** Stores what was reviewed for others to sign. Declines if another proposal of it is open. */
 export async function commitProposing(
   { proposing, live }: ReviewedProposing,
-  { store, trust }: Pick<ProposalParts, 'store' | 'trust'>,
+  { store, trust }: Pick<ReviewParts, 'store' | 'trust'>,
 ): Promise<ReviewedProposal> {
-  const { files, set, kind, evidence, author, message } = proposing
-  const { signer } = proposing.signing
+  const { files, set, kind, evidence, author, message, signer } = proposing
   const { revision } = set
   const replaces = await replaceable(revision, live, { store, trust })
   const parent = live.revision
@@ -86,7 +84,7 @@ export async function commitProposing(
 async function replaceable(
   revision: string,
   live: LiveState,
-  { store, trust }: Pick<ProposalParts, 'store' | 'trust'>,
+  { store, trust }: Pick<ReviewParts, 'store' | 'trust'>,
 ): Promise<string | undefined> {
   const present = await store.proposals.read(revision)
   const reviewed = present && reviewProposal(present, { live, trust, now: Date.now() })

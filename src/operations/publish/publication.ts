@@ -4,8 +4,14 @@ import { knownRoles } from '../../policy/checks/known-roles.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import type { Replay } from '../../replay/replay.ts'
-import type { Actor } from '../../stores/audit/audit.ts'
-import type { Head, Move, PolicyStore } from '../../stores/policies/policy-store.ts'
+import type { Signed } from '../../signing/statement.ts'
+import {
+  createDocument,
+  type Head,
+  type Move,
+  type PolicyDocument,
+  type PolicyStore,
+} from '../../stores/policies/policy-store.ts'
 import {
   activeHead,
   type LiveState,
@@ -17,7 +23,7 @@ import type { OpenProposal } from './open-proposal.ts'
 import { describeHead, type Over, whyNotOver } from './over.ts'
 import { staleReason } from './proposal-state.ts'
 import { compareWith, type ReviewParts, readLive, type Tell } from './review.ts'
-import { createSigned, needsSignature, type Signing, signatureRemark, signedBy } from './signing.ts'
+import { liveStatement, type Signer, signatureRemark } from './signing.ts'
 
 /** What to publish, by whom and why. */
 export interface Publication {
@@ -32,8 +38,7 @@ export interface Publication {
   readonly isAsked: boolean
   /** Asks the policy about recorded decisions. */
   readonly replay: (() => Promise<Replay>) | undefined
-  /** Whose signatures count, and the key to sign with. */
-  readonly signing: Signing
+  readonly signer: Signer | undefined
   /** What others have signed: then exactly that is published. */
   readonly approved?: OpenProposal
   /** What speaks for it, which the history keeps. */
@@ -57,17 +62,17 @@ export async function reviewPublication(
   publication: Publication,
   parts: ReviewParts,
 ): Promise<ReviewedPublication> {
-  const { set, kind, over, isAsked, signing, approved } = publication
-  const { store, tell } = parts
-  const { trust } = signing
+  const { set, kind, over, isAsked, signer, approved } = publication
+  const { store, trust, tell } = parts
   const live = await readLiveState(store, { trust, now: Date.now() })
-  tell(signatureRemark(live, publication))
+  tell(signatureRemark(live, signer, approved?.signatures))
   // Someone else may publish while a person reads the proposal.
   const again = approved && reviewProposal(approved.proposal, { live, trust, now: Date.now() })
   if (again?.state === 'stale') return decline(`refused: ${staleReason(again)}`)
   const before = await readLive(live.revision, store)
   // Publishing again repairs a document that is lost or broken, and signs one that is not signed.
-  const isKept = live.head !== undefined && !needsSignature(live, publication)
+  const isSigning = approved !== undefined || (signer !== undefined && !live.isSigned)
+  const isKept = live.head !== undefined && !isSigning
   if (typeof before !== 'string' && isKept && isSamePolicy(before, set)) {
     tell({ note: `${set.revision} is already live: nothing to publish` })
     return { publication, live, isLive: true, diff: undefined, replay: undefined }
@@ -97,7 +102,7 @@ interface Published {
 /** Publishes what was reviewed, over the revision that it was compared with. Declines if another is live. */
 export async function commitPublication(
   { publication, live, isLive }: ReviewedPublication,
-  { store, actor, tell }: CommitParts,
+  { store, actor, tell }: Pick<ReviewParts, 'store' | 'actor' | 'tell'>,
 ): Promise<Published> {
   const { head: seen } = live
   if (isLive && seen !== undefined) {
@@ -105,7 +110,7 @@ export async function commitPublication(
     tellRisk(unconfirmed, tell)
     return { head: seen, parent: seen.revision, unconfirmed }
   }
-  const { set, kind, approved, evidence } = publication
+  const { set, kind, signer, approved, evidence } = publication
   const { document, signed } = await createSigned(publication, live)
   const { name, origin } = actor
   const published = await store.publish(document, seen?.revision, {
@@ -118,17 +123,28 @@ export async function commitPublication(
   if (!published.moved) return decline(await supersededBy(seen, published.head, store))
 
   const { head, unconfirmed } = published
-  const over = seen?.revision ?? 'nothing'
-  tell({ note: `published ${set.revision} over ${over}${signedBy(publication)}` })
+  const names = approved?.signers ?? (signer === undefined ? [] : [signer.name])
+  const by = names.length === 0 ? '' : `, signed by ${names.join(', ')}`
+  tell({ note: `published ${set.revision} over ${seen?.revision ?? 'nothing'}${by}` })
   tellRisk(unconfirmed, tell)
   return { head, parent: seen?.revision, unconfirmed }
 }
 
-interface CommitParts {
-  readonly store: PolicyStore
-  /** Who publishes, for the history. */
-  readonly actor: Actor
-  readonly tell: Tell
+/** The document of a publication and its signatures: what others approved, or a new one. */
+async function createSigned(
+  { files, author, message, signer, approved }: Publication,
+  { revision: parent, after }: LiveState,
+): Promise<{ readonly document: PolicyDocument; readonly signed: Signed | undefined }> {
+  if (approved !== undefined) {
+    const { document, proposal, signatures } = approved
+    const { statement } = proposal
+    // Only without `policy.trust` can a proposal be unsigned; gateways that have it reject it.
+    return { document, signed: signatures.length === 0 ? undefined : { statement, signatures } }
+  }
+  const document = createDocument(files, { author, message, parent, now: new Date() })
+  if (signer === undefined) return { document, signed: undefined }
+  const statement = liveStatement(document, after)
+  return { document, signed: { statement, signatures: [await signer.sign(statement)] } }
 }
 
 function tellRisk(unconfirmed: string | undefined, tell: Tell): void {

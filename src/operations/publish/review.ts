@@ -2,7 +2,10 @@ import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import { Fault } from '../../errors.ts'
 import type { Finding } from '../../policy/checks/check.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
+import type { Trust } from '../../signing/trust.ts'
+import type { Actor } from '../../stores/audit/audit.ts'
 import {
+  type Move,
   type PolicyDocument,
   type PolicyStore,
   policyOf,
@@ -28,10 +31,15 @@ interface Change {
 
 export type Tell = (remark: Remark) => void
 
-/** What a review needs: the policies in Redis, how two of them compare, and who reads along. */
+/** What reviews and commits need: the policies in Redis, whose signatures count, and who reads along. */
 export interface ReviewParts {
   readonly store: PolicyStore
+  readonly trust: Trust | undefined
+  /** The signed history that the database has. */
+  readonly recorded: () => Promise<readonly Move[]>
   readonly compare: (from: PolicySet, to: PolicySet) => PlacedDiff
+  /** Who makes the change, for the history. */
+  readonly actor: Actor
   readonly tell: Tell
 }
 
@@ -69,7 +77,7 @@ async function unlessBroken<Result>(read: () => Promise<Result>): Promise<Result
 export function compareWith(
   before: PolicySet | string,
   set: PolicySet,
-  { compare, tell }: Omit<ReviewParts, 'store'>,
+  { compare, tell }: Pick<ReviewParts, 'compare' | 'tell'>,
 ): PlacedDiff | undefined {
   const diff = typeof before === 'string' ? before : compare(before, set)
   tell({ change: { set, diff } })

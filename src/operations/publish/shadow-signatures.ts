@@ -3,20 +3,14 @@ import { signersOf, type Trust } from '../../signing/trust.ts'
 import type { PolicyDocument } from '../../stores/policies/policy-store.ts'
 import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
 import { decline } from '../declined.ts'
-import type { Signer, Signing } from './signing.ts'
-
-/** Who pushes a shadow and why, as far as its signatures depend on it. */
-interface SigningShadow {
-  readonly author: string
-  readonly message: string
-  readonly signing: Signing
-}
+import type { Signer } from './signing.ts'
 
 /** What to sign: the statement that others have signed, or a new one. */
 export function toSign(
   document: PolicyDocument,
-  { author, message, signing: { trust } }: SigningShadow,
+  { author, message }: { readonly author: string; readonly message: string },
   stored: Signed | undefined,
+  trust: Trust | undefined,
 ): Signed {
   if (stored !== undefined && isAbout(document, stored)) {
     const signatures = goodSignatures(stored, trust)
@@ -57,7 +51,8 @@ function isAbout({ revision, checksum }: PolicyDocument, { statement: text }: Si
 export function lacksSignature(
   document: PolicyDocument,
   { signed }: ShadowHead,
-  { trust, signer }: Signing,
+  signer: Signer | undefined,
+  trust: Trust | undefined,
 ): boolean {
   if (trust === undefined || signer === undefined) return false
   if (signed === undefined || !isAbout(document, signed)) return true

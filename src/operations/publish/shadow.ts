@@ -15,7 +15,7 @@ import type { PolicySettings } from '../policy-settings.ts'
 import { type BasePlace, readBase } from './base.ts'
 import { compareWith, type ReviewParts, readLive, readStored } from './review.ts'
 import { addSignature, lacksSignature, signedCount, toSign } from './shadow-signatures.ts'
-import type { Signing } from './signing.ts'
+import type { Signer } from './signing.ts'
 
 /** The shadow, and what all replicas have seen of it. */
 export interface ObservedShadow {
@@ -67,7 +67,7 @@ interface NewShadow {
   readonly message: string
   /** The directory of the files, which may record where they come from. */
   readonly place: BasePlace | undefined
-  readonly signing: Signing
+  readonly signer: Signer | undefined
 }
 
 /** What is evaluated already, and how the new shadow differs from the live policy. */
@@ -82,9 +82,9 @@ interface ReviewedShadow {
 
 /** Compares a shadow with the live policy. Declines that policy itself. */
 export async function reviewShadow(shadow: NewShadow, parts: ReviewParts): Promise<ReviewedShadow> {
-  const { set, place, signing } = shadow
-  const { store, tell } = parts
-  const live = await readLiveState(store, { trust: signing.trust, now: Date.now() })
+  const { set, place } = shadow
+  const { store, trust, tell } = parts
+  const live = await readLiveState(store, { trust, now: Date.now() })
   tell({ live })
   if (live.revision === set.revision) {
     return decline(`${set.revision} is already live: as a shadow it would never differ`)
@@ -115,22 +115,21 @@ interface PreparedShadow {
  */
 export async function prepareShadow(
   review: ReviewedShadow,
-  { store, tell }: Pick<ReviewParts, 'store' | 'tell'>,
+  { store, trust, tell }: ReviewParts,
 ): Promise<PreparedShadow | { readonly known: ShadowHead }> {
   const { shadow, over, base } = review
-  const { set, signing } = shadow
+  const { set, signer } = shadow
   const { revision } = set
   // What was published or evaluated before stays as it is: signatures are about one document.
   const stored = await readStored(revision, store)
   const document = typeof stored === 'string' ? newDocument(shadow, base) : stored
   const known = over?.head?.revision === revision ? over.head : undefined
-  if (known !== undefined && !lacksSignature(document, known, signing)) {
+  if (known !== undefined && !lacksSignature(document, known, signer, trust)) {
     tell({ note: `${revision} is already the shadow: counting continues` })
     return { known }
   }
   if (over !== undefined && known === undefined) tell({ note: replacedBy(over.head) })
-  const { signer } = signing
-  const unsigned = signer && toSign(document, shadow, known?.signed)
+  const unsigned = signer && toSign(document, shadow, known?.signed, trust)
   // A further signature does not change who pushed it, and why.
   const { author, message } = (unsigned && parseStatement(unsigned.statement)) ?? shadow
   if (signer !== undefined) {
@@ -143,10 +142,10 @@ export async function prepareShadow(
 /** Makes what was prepared the shadow. Declines if another one was pushed or ended since. */
 export async function commitShadow(
   { review, document, author, message, unsigned }: PreparedShadow,
-  { store, tell }: Pick<ReviewParts, 'store' | 'tell'>,
+  { store, trust, tell }: ReviewParts,
 ): Promise<ShadowHead> {
   const { base, over } = review
-  const { trust, signer } = review.shadow.signing
+  const { signer } = review.shadow
   const signed = unsigned && signer && (await addSignature(unsigned, signer))
   const head = await store.shadow.push(document, { author, message, base, signed, over })
   if (head === undefined) {

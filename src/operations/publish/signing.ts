@@ -1,17 +1,10 @@
-import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { fingerprintOf } from '../../signing/ssh-public-key.ts'
 import { armored, isGoodSignature, parseSignature } from '../../signing/ssh-signature.ts'
-import {
-  createStatement,
-  namespaceOf,
-  type Predecessor,
-  type Signed,
-} from '../../signing/statement.ts'
+import { createStatement, namespaceOf, type Predecessor } from '../../signing/statement.ts'
 import type { Trust } from '../../signing/trust.ts'
-import { createDocument, type PolicyDocument } from '../../stores/policies/policy-store.ts'
+import type { PolicyDocument } from '../../stores/policies/policy-store.ts'
 import type { LiveState } from '../../stores/policies/proposals/live-state.ts'
 import { decline } from '../declined.ts'
-import type { OpenProposal } from './open-proposal.ts'
 import type { Remark } from './review.ts'
 
 /** A person's key, which counts for the gateways as far as the configuration says. */
@@ -22,12 +15,6 @@ export interface Signer {
   /** The same name, where the configuration vouches for it. */
   readonly trustedName: string | undefined
   sign(statement: string): Promise<string>
-}
-
-/** Whose signatures count for a change, and the key of the person who makes it. */
-export interface Signing {
-  readonly trust: Trust | undefined
-  readonly signer: Signer | undefined
 }
 
 /**
@@ -71,52 +58,13 @@ export function liveStatement(document: PolicyDocument, after: Predecessor | nul
   return createStatement(parts) ?? decline('refused: author and message are too long together')
 }
 
-/** What is to be published, as far as its signatures depend on it. */
-interface ToSign {
-  readonly files: readonly PolicyFile[]
-  readonly author: string
-  readonly message: string
-  readonly signing: Signing
-  readonly approved?: OpenProposal
-}
-
-/** The document of a publication and its signatures: what others approved, or a new one. */
-export async function createSigned(
-  { files, author, message, signing: { signer }, approved }: ToSign,
-  { revision: parent, after }: LiveState,
-): Promise<{ readonly document: PolicyDocument; readonly signed: Signed | undefined }> {
-  if (approved !== undefined) {
-    const { document, proposal, signatures } = approved
-    // Only without `policy.trust` can a proposal be unsigned; gateways that have it reject it.
-    const { statement } = proposal
-    return { document, signed: signatures.length === 0 ? undefined : { statement, signatures } }
-  }
-  const document = createDocument(files, { author, message, parent, now: new Date() })
-  if (signer === undefined) return { document, signed: undefined }
-  const statement = liveStatement(document, after)
-  return { document, signed: { statement, signatures: [await signer.sign(statement)] } }
-}
-
-/** Whether to publish a policy that is live already, for its signatures. */
-export function needsSignature(
-  { isSigned }: LiveState,
-  { signing, approved }: Pick<ToSign, 'signing' | 'approved'>,
-): boolean {
-  return approved !== undefined || (signing.signer !== undefined && !isSigned)
-}
-
-/** `, signed by ann, ben`; empty without signatures that count. */
-export function signedBy({ signing, approved }: Pick<ToSign, 'signing' | 'approved'>): string {
-  const names = approved?.signers ?? (signing.signer === undefined ? [] : [signing.signer.name])
-  return names.length === 0 ? '' : `, signed by ${names.join(', ')}`
-}
-
 /** What a publisher should know about the signatures of what is live. */
 export function signatureRemark(
   live: LiveState,
-  { signing, approved }: Pick<ToSign, 'signing' | 'approved'>,
+  signer: Signer | undefined,
+  signatures: readonly string[] = [],
 ): Remark {
-  const isUnsigned = signing.signer === undefined && (approved?.signatures ?? []).length === 0
+  const isUnsigned = signer === undefined && signatures.length === 0
   if (!live.isSigned || !isUnsigned) return { live }
   return {
     note: 'note: the live policy is signed, and this one is not: gateways with policy.trust will reject it: sign it with --key FILE',

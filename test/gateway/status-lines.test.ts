@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { request, sendRaw } from '../support/raw-client.ts'
 import { startPostern } from '../support/start-postern.ts'
 
-// docs/upstreams.md, Streaming, says so.
+// docs/streaming.md says so.
 test('early hints and reason phrases end here, and trailers pass', async () => {
   const postern = await startPostern({
     rules: [],

@@ -42,7 +42,9 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
   'docs/linked-accounts.md': { commands: 4 },
   'docs/login-module.md': { commands: 5, ports: [8025], files: ['policies', 'samples'] },
   'docs/login-page.md': { commands: 2, files: ['policies'] },
-  'docs/login.md': { commands: 4, files: ['policies'], programs: ['jq'] },
+  'docs/login-limits.md': { commands: 2, files: ['policies'] },
+  'docs/passwords.md': { commands: 1, files: ['policies'] },
+  'docs/revocation.md': { commands: 1, files: ['policies'], programs: ['jq'] },
   'docs/troubleshoot.md': {
     commands: 2,
     ports: [3001, 5432],

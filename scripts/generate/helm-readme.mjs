@@ -59,8 +59,6 @@ config:
   routes: [{ path: /api/v1/orders, upstream: orders }]
 \`\`\`
 
-\`npm run docs:check\` does not run these; \`test/helm\` installs the chart:
-
 \`\`\`console not-run
 $ helm install shop helm/postern -f values.yaml --wait
 $ helm test shop

@@ -2,8 +2,9 @@ import { Fault } from '../../errors.ts'
 import type { CaptchaStore } from '../../login/captcha/captcha.ts'
 import { loadScript } from '../redis/lua-script.ts'
 import type { RedisClient } from '../redis/redis.ts'
+import { forgetFunction } from './counter-scripts.ts'
 
-const putScript = loadScript(new URL('./lua/put-captcha.lua', import.meta.url))
+const putScript = loadScript(new URL('./lua/put-captcha.lua', import.meta.url), { forgetFunction })
 const takeScript = loadScript(new URL('./lua/take-captcha.lua', import.meta.url))
 
 /**

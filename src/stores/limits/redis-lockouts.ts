@@ -1,10 +1,11 @@
 import type { LockoutRecords, StoredLockout } from '../../login/lockouts/lockout.ts'
 import { loadScript } from '../redis/lua-script.ts'
 import type { RedisClient } from '../redis/redis.ts'
+import { forgetFunction } from './counter-scripts.ts'
 
 const maxRecords = 10_000
 
-const addScript = loadScript(new URL('./lua/add-lockouts.lua', import.meta.url))
+const addScript = loadScript(new URL('./lua/add-lockouts.lua', import.meta.url), { forgetFunction })
 const listScript = loadScript(new URL('./lua/list-lockouts.lua', import.meta.url))
 const clearScript = loadScript(new URL('./lua/clear-lockouts.lua', import.meta.url))
 

@@ -5,12 +5,7 @@
 -- in ms.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function forget(keys)
-  for _, key in ipairs(keys) do
-    redis.call('ZREM', KEYS[1], key)
-    redis.call('HDEL', KEYS[2], key)
-  end
-end
+{{forgetFunction}}
 
 if redis.call('ZCARD', KEYS[1]) == 0 then redis.call('DEL', KEYS[2]) end
 -- A few at a time: no login must wait while thousands are deleted.

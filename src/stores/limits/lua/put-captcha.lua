@@ -4,12 +4,7 @@
 -- KEYS: the sorted set, the hash. ARGV: id, digest, lifetime in ms, how many to keep.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local function forget(ids)
-  for _, id in ipairs(ids) do
-    redis.call('ZREM', KEYS[1], id)
-    redis.call('HDEL', KEYS[2], id)
-  end
-end
+{{forgetFunction}}
 
 if redis.call('ZCARD', KEYS[1]) == 0 then redis.call('DEL', KEYS[2]) end
 -- A few at a time: one client must not wait while a thousand old captchas are deleted.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { mergeReload } from '../../src/config/reload/merge-reload.ts'
+import { namedSettings, rootSetting, type Setting } from '../../src/config/schema/setting.ts'
 import { readTestConfig } from '../support/test-config.ts'
 
 const upstreams = { a: { targets: ['http://127.0.0.1:9'] } }
@@ -53,4 +54,21 @@ test('a route that needs a setting of the next start is rejected, and says so', 
   expect(() => mergeReload(before, next, 'c.yaml')).toThrow(
     /routes\[0\]\.upstream is required.*\(restart to apply forwardAuth\.enabled\)/,
   )
+})
+
+/** What the schema says: sections that reload as a whole, and single settings. */
+function reloading(setting: Setting, path: readonly string[] = []): readonly string[] {
+  if (setting.reloads === true) return [path.join('.')]
+  return namedSettings(setting).flatMap(([key, child]) => reloading(child, [...path, key]))
+}
+
+test('these settings reload, and no other', () => {
+  const limits = ['targetBytes', 'bodyBytes', 'minBytesPerSecond', 'minRateWindowMs']
+  const timeouts = ['stallTimeoutMs', 'busyStallTimeoutMs']
+
+  expect(reloading(rootSetting)).toEqual([
+    ...['application.trustedProxies', 'cors', 'logger.level', 'refusals', 'headers'],
+    ...[...limits, ...timeouts].map((name) => `limits.${name}`),
+    ...['upstreams', 'routes', 'endpoints'],
+  ])
 })

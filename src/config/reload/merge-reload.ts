@@ -3,7 +3,7 @@ import { Invalid } from '../../errors.ts'
 import { crossCheck } from '../checks/cross-checks.ts'
 import { createReport } from '../reading/report.ts'
 import type { Config } from '../schema/schema.ts'
-import { joinPath } from '../schema/setting.ts'
+import { joinPath, namedSettings, rootSetting, type Setting } from '../schema/setting.ts'
 
 interface Merged {
   readonly config: Config
@@ -16,34 +16,21 @@ interface Merged {
  * must be valid. Throws `Invalid` when its reloadable settings need others that only a restart applies.
  */
 export function mergeReload(active: Config, next: Config, file: string): Merged {
-  const { limits } = next
-  const config: Config = {
-    ...active,
-    routes: next.routes,
-    upstreams: next.upstreams,
-    endpoints: next.endpoints,
-    cors: next.cors,
-    headers: next.headers,
-    refusals: next.refusals,
-    application: {
-      ...active.application,
-      trustedProxies: next.application.trustedProxies,
-    },
-    logger: { ...active.logger, level: next.logger.level },
-    // The others belong to connections and to the parser, which outlive requests.
-    limits: {
-      ...active.limits,
-      targetBytes: limits.targetBytes,
-      bodyBytes: limits.bodyBytes,
-      minBytesPerSecond: limits.minBytesPerSecond,
-      minRateWindowMs: limits.minRateWindowMs,
-      stallTimeoutMs: limits.stallTimeoutMs,
-      busyStallTimeoutMs: limits.busyStallTimeoutMs,
-    },
-  }
+  const config = merge(rootSetting, active, next) as Config
   const needRestart = differences(config, next)
   if (needRestart.length > 0) refuseUnfit(config, needRestart, file)
   return { config, needRestart }
+}
+
+/** What was active, with what reloads of the next value. Sections without such a setting stay as they are. */
+function merge(setting: Setting, active: unknown, next: unknown): unknown {
+  if (setting.reloads === true) return next
+  if (!isSection(active) || !isSection(next)) return active
+  const merged = namedSettings(setting).map(([key, child]) => {
+    return [key, merge(child, active[key], next[key])] as const
+  })
+  const changed = merged.filter(([key, value]) => value !== active[key])
+  return changed.length === 0 ? active : { ...active, ...Object.fromEntries(changed) }
 }
 
 /** Each part is valid, but with the old value of another setting it may not be. */

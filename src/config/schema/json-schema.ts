@@ -13,7 +13,8 @@ export function configJsonSchema(): string {
 }
 
 function asWritten(setting: Setting): Setting {
-  const { required, properties, patternProperties, items, anyOf, isPath, noPath, ...rest } = setting
+  const { required, properties, patternProperties, items, anyOf, ...own } = setting
+  const { isPath, noPath, reloads, ...rest } = own
   const needed = required?.filter((key) => properties?.[key]?.default === undefined) ?? []
 
   return {

@@ -7,6 +7,7 @@ import {
   hostNames,
   integer,
   optionalGroup,
+  reloadingInteger,
   section,
   TIB,
   text,
@@ -57,6 +58,7 @@ export const applicationSettings = section('Mode, public listener and worker pro
       default: [],
       maxItems: 256,
       uniqueItems: true,
+      reloads: true,
       description:
         'Proxies in front of Postern whose X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host headers are trusted.',
     },
@@ -94,8 +96,9 @@ export const forwardAuthSettings = section('Listener for forward-auth requests o
   port: integer(9101, 0, 65_535, 'Port of the forward-auth listener. 0: any free port.'),
 })
 
+/** Limits of requests reload. The others belong to connections and to the parser, which outlive requests. */
 export const limitsSettings = section('Limits of the public listener.', {
-  targetBytes: integer(
+  targetBytes: reloadingInteger(
     8192,
     64,
     1_048_576,
@@ -114,7 +117,7 @@ export const limitsSettings = section('Limits of the public listener.', {
     'Maximum number of concurrent requests on one HTTP/2 connection.',
   ),
   headerCount: integer(100, 10, 2000, 'Maximum number of headers in a request.'),
-  bodyBytes: integer(104_857_600, 0, TIB, 'Maximum size of a request body, in bytes.'),
+  bodyBytes: reloadingInteger(104_857_600, 0, TIB, 'Maximum size of a request body, in bytes.'),
   headersTimeoutMs: integer(
     15_000,
     1,
@@ -127,25 +130,25 @@ export const limitsSettings = section('Limits of the public listener.', {
     DAY_MS,
     'Timeout for receiving a whole request, in milliseconds.',
   ),
-  minBytesPerSecond: integer(
+  minBytesPerSecond: reloadingInteger(
     500,
     0,
     1_000_000_000,
     'Minimum rate at which clients must send request bodies, in bytes per second, in every window of minRateWindowMs. 0: no minimum.',
   ),
-  minRateWindowMs: integer(
+  minRateWindowMs: reloadingInteger(
     20_000,
     100,
     DAY_MS,
     'Window in which minBytesPerSecond is measured, in milliseconds. A client may pause for this long.',
   ),
-  stallTimeoutMs: integer(
+  stallTimeoutMs: reloadingInteger(
     60_000,
     1,
     DAY_MS,
     'Timeout for a client that does not read its response, in milliseconds.',
   ),
-  busyStallTimeoutMs: integer(
+  busyStallTimeoutMs: reloadingInteger(
     4000,
     1,
     DAY_MS,

@@ -11,6 +11,7 @@ const visibility = (what: string) =>
 export const loggerSettings = section('Logs.', {
   level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     default: 'info',
+    reloads: true,
     description: 'Lowest severity that is logged.',
   }),
   format: Type.Enum(['auto', 'json', 'text'], {

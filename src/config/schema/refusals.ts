@@ -1,5 +1,5 @@
 import { LANGUAGE_TAG, MESSAGE_KIND, NOT_BLANK } from './patterns.ts'
-import { section, text } from './setting-builders.ts'
+import { reloading, text } from './setting-builders.ts'
 import { Type } from './type.ts'
 
 const ownTexts = Type.Record(
@@ -13,7 +13,7 @@ const ownTexts = Type.Record(
   { additionalProperties: false, description: 'Own texts in this language, by kind of message.' },
 )
 
-export const refusalsSettings = section('Responses to refused requests.', {
+export const refusalsSettings = reloading('Responses to refused requests.', {
   notPermittedCode: Type.Enum([401, 403], {
     default: 401,
     description:

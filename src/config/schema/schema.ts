@@ -26,7 +26,7 @@ import { loginSettings } from './login/login.ts'
 import { loggerSettings, tracingSettings } from './observability.ts'
 import { UPSTREAM_NAME } from './patterns.ts'
 import { refusalsSettings } from './refusals.ts'
-import { endpoint, section } from './setting-builders.ts'
+import { endpoint, reloading, section } from './setting-builders.ts'
 import { policySettings, redisSettings } from './stores.ts'
 import { Type, type ValueOf } from './type.ts'
 
@@ -65,16 +65,18 @@ export const configSchema = section('Configuration of Postern.', {
   upstreams: Type.Record(Type.String({ pattern: UPSTREAM_NAME }), upstream, {
     additionalProperties: false,
     default: {},
+    reloads: true,
     description:
       'Services behind Postern, by name: lower-case letters, digits and hyphens, starting with a letter.',
   }),
   routes: Type.Array(route, {
     default: [],
+    reloads: true,
     maxItems: 10_000,
     description:
       'Routes by host, path and method. The most specific host wins, then the exact path or longest prefix, then the method.',
   }),
-  endpoints: section('Endpoints of Postern that an upstream can serve instead.', {
+  endpoints: reloading('Endpoints of Postern that an upstream can serve instead.', {
     logout: endpoint('POST /api/v1/logout'),
     profile: endpoint('GET /api/v1/user/profile'),
     password: endpoint('POST /api/v1/user/password'),

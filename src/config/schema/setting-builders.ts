@@ -15,6 +15,10 @@ export const TIB = 1_099_511_627_776
 export const section = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description })
 
+/** A section that a reload of the configuration applies as a whole. What has no `reloads` needs a restart. */
+export const reloading = <P extends TProperties>(description: string, properties: P) =>
+  Type.Object(properties, { additionalProperties: false, default: {}, reloads: true, description })
+
 /** A group of settings that rejects unknown keys. When absent, nothing of it has a default. */
 export const group = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { additionalProperties: false, description })
@@ -24,6 +28,11 @@ export const optionalGroup = <P extends TProperties>(description: string, proper
 
 export const integer = (value: number, minimum: number, maximum: number, description: string) =>
   Type.Integer({ default: value, minimum, maximum, description })
+
+export const reloadingInteger = (...[value, minimum, maximum, description]: Bounded) =>
+  Type.Integer({ default: value, minimum, maximum, reloads: true, description })
+
+type Bounded = Parameters<typeof integer>
 
 export const optionalInteger = (minimum: number, maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum, maximum, description }))

@@ -6,6 +6,8 @@ export interface Setting {
   readonly description?: string
   readonly default?: unknown
   readonly writeOnly?: boolean
+  /** Whether a reload applies it, with all that it contains. */
+  readonly reloads?: boolean
   /** The path of a file or a directory. */
   readonly isPath?: boolean
   /** Of `isPath`: values that match are something else. */

@@ -1,8 +1,8 @@
 import { HEADER_NAME, ORIGIN_OR_ANY } from '../patterns.ts'
-import { flag, integer, section } from '../setting-builders.ts'
+import { flag, integer, reloading } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
-export const corsSettings = section('CORS: pages of other origins that may send requests.', {
+export const corsSettings = reloading('CORS: pages of other origins that may send requests.', {
   origins: Type.Array(
     Type.String({
       maxLength: 256,

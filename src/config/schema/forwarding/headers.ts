@@ -1,8 +1,8 @@
 import { PRINTABLE } from '../patterns.ts'
-import { flag, headerName, integer, section, text } from '../setting-builders.ts'
+import { flag, headerName, integer, reloading, section, text } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
-export const headersSettings = section('Names of the headers that tell upstreams who calls.', {
+export const headersSettings = reloading('Names of the headers that tell upstreams who calls.', {
   userId: headerName('X-User-Id', 'the user ID'),
   roleKey: headerName('X-Role-Key', 'the role key'),
   dataScope: headerName('X-Data-Scope', 'the data scope'),

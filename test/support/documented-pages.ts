@@ -45,6 +45,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
   'docs/login-limits.md': { commands: 2, files: ['policies'] },
   'docs/passwords.md': { commands: 1, files: ['policies'] },
   'docs/revocation.md': { commands: 1, files: ['policies'], programs: ['jq'] },
+  'docs/temporary-access.md': { commands: 7, files: ['policies'] },
   'docs/troubleshoot.md': {
     commands: 2,
     ports: [3001, 5432],
@@ -52,12 +53,13 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     programs: ['redis-cli'],
   },
   'docs/policies.md': {
-    commands: 50,
+    commands: 32,
     ports: [8001, 9102],
     servers: ['redis', 'postgres'],
     programs: ['git', 'perl'],
     files: ['policies'],
   },
+  'docs/policy-domains.md': { commands: 11, ports: [8001, 9102], servers: ['postgres'] },
   'docs/policy-evidence.md': {
     commands: 10,
     ports: [8001, 9102],

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 import { nextTick, platform } from 'node:process'
 import type { Connector } from './connect.ts'
-import { atEndOfTurn, callBegan, callEnded, numberThisTurn, turnsSoFar } from './end-of-turn.ts'
-import { hasPeerClosed } from './peer-closed.ts'
+import { atEndOfTurn, callBegan, callEnded } from './end-of-turn.ts'
 import { mayRepeat } from './repeatable.ts'
 import type { ResponseHandler, WireRequest } from './request-head.ts'
 import type { ResponseHead } from './response-head.ts'
 import { createResponseReader, type Progress, type ResponseReader } from './response-reader.ts'
+import { afterSurplus, SurplusCheck } from './surplus.ts'
 import type { TimeoutTicks } from './timeout-ticks.ts'
 import { sendUpload } from './upload.ts'
 import { type HowFar, Malformed, unsent, WireError, type WireProblem } from './wire-error.ts'
@@ -57,12 +57,6 @@ const shared = platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(65_536)
 const idleAfterMs = 1
 
 /**
- * For so long after a response that came in several reads, a connection gets no request: what its server
- * has written behind that response may still wait for the response to be read.
- */
-const holdMs = 2
-
-/**
  * One connection to a server. It has one request at a time: with more, one caller could get the
  * response of another.
  *
@@ -78,6 +72,7 @@ export class Connection {
   readonly #buffer: Buffer
   readonly #isSecure: boolean
   readonly #reader: ResponseReader
+  readonly #surplus: SurplusCheck
   #state: 'connecting' | 'free' | 'departing' | 'sent' | 'gone' = 'connecting'
   #call: PlainCall | undefined
   #heard = false
@@ -85,7 +80,6 @@ export class Connection {
   /** Whether the connection had another request before, or was idle, when this one got it. */
   #reused = false
   #freeSince = 0
-  #freeAtTurn = 0
   #paused = false
   #uploading = false
   #blocked = false
@@ -116,6 +110,7 @@ export class Connection {
     const onRead = { buffer, callback: (count: number) => this.#read(buffer.subarray(0, count)) }
     const socket = connector.open(forUpgrade ? undefined : onRead)
     this.#socket = socket
+    this.#surplus = new SurplusCheck(socket, this.#isSecure)
     if (forUpgrade) socket.on('data', this.#onData)
     socket.on(connector.readyEvent, this.#onReady)
     socket.on('end', this.#onEnd)
@@ -131,7 +126,7 @@ export class Connection {
 
   /** Whether the event loop has looked for bytes on it, or does so in this turn, since it became free. */
   isPolled(): boolean {
-    return this.#freeAtTurn < turnsSoFar()
+    return this.#surplus.isPolled()
   }
 
   /** Sends a request. The connection must be free. */
@@ -149,8 +144,7 @@ export class Connection {
     this.#ticksLeft = call.timeouts.response
     callBegan()
     call.handler.sent()
-    // The bytes of a TLS record are not ours to look at, so let the event loop deliver them.
-    if (this.#isSecure && this.#mayHoldUnread(request)) setImmediate(setImmediate, this.#depart)
+    if (this.#surplus.needsPoll(request)) setImmediate(setImmediate, this.#depart)
     else atEndOfTurn(this.#depart, this.#hasServed && mayRepeat(request))
   }
 
@@ -230,7 +224,7 @@ export class Connection {
   #becomeFree(): void {
     this.#state = 'free'
     this.#freeSince = performance.now()
-    this.#freeAtTurn = numberThisTurn()
+    this.#surplus.restart()
     this.#parts.onFree(this)
   }
 
@@ -328,13 +322,10 @@ export class Connection {
     // After the last request a server may keep its side open all the same.
     const isLast = call.request.closes === true || reader.lastHead()?.persistent !== true
     if (progress === 'excess' || this.#uploading || isLast) this.destroy()
-    else if (reader.isStreamed()) setTimeout(setImmediate, holdMs, () => this.#offer())
-    else if (mayHoldMore) setImmediate(() => this.#offer())
-    else this.#offer()
+    else afterSurplus(this.#offer, { isStreamed: reader.isStreamed(), mayHoldMore })
   }
 
-  /** Any sooner, the next request would get a second response behind the first as its own. */
-  #offer(): void {
+  readonly #offer = (): void => {
     if (this.#socket.destroyed) return
     this.#hasServed = true
     this.#becomeFree()
@@ -352,22 +343,11 @@ export class Connection {
     this.#ticksLeft = this.#reader.hasHead() ? body : response
   }
 
-  /**
-   * Whether the system may have had bytes or a close of the server since the connection became free, and
-   * the event loop has not reported them. A request that cannot be repeated also avoids what came since
-   * the last poll; bytes that come so late may as well come after the request. To ask the system costs as
-   * much as a third of the request, so other requests wait for the end of the turn instead.
-   */
-  #mayHoldUnread(request: WireRequest): boolean {
-    return turnsSoFar() - this.#freeAtTurn < 2 || !mayRepeat(request)
-  }
-
   readonly #depart = (): void => {
     const call = this.#call
     // It was aborted in the same turn.
     if (call === undefined) return
-    // What is there before the request is sent is not its response, but may look like one.
-    if (!this.#isSecure && this.#mayHoldUnread(call.request) && hasPeerClosed(this.#socket)) {
+    if (this.#surplus.finds(call.request)) {
       // Later: its handler does not know its call yet, and would send another one meanwhile.
       nextTick(() => this.#fail('closed', 'connection closed by the upstream'))
       return

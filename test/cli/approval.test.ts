@@ -328,6 +328,28 @@ describe('a cheat', () => {
     expect(err).toContain('  +  clerk  GET  /orders')
   })
 
+  test('cannot hide a superuser in a first policy of more lines than people read', async () => {
+    const at = await office(2)
+    await at.write(
+      'policies/model.conf',
+      model.replace('m = r.sub == p.sub', 'm = r.sub == "zoe" || r.sub == p.sub'),
+    )
+    await at.edit(...Array.from({ length: 1200 }, (_, index) => `/orders/${index}, GET`), '/x/*, *')
+    const revision = await proposed(at, '--key', 'ann.pem')
+
+    const { err } = await at.run(['approve', revision, '--key', 'ben.pem'])
+
+    const listed = err.split('\n').filter((line) => line.startsWith('  +  '))
+    expect(listed).toHaveLength(1000)
+    expect(listed[0]).toContain('zoe')
+    expect(listed[0]).toContain('SUPERUSER')
+    expect(listed[1]).toContain('clerk  *')
+    expect(err).toContain('\n  … and 202 more lines: without effect, or not more severe\n')
+    expect(err).toContain(
+      '1,202 gains (1 of superusers, 1 of wildcards, 1,200 of reading), 0 losses',
+    )
+  })
+
   test('cannot make the next statement follow a head that nobody trusted signed', async () => {
     const at = await office(2)
     const first = await published(at)

@@ -27,16 +27,22 @@ export function compareAccess(
 /**
  * What roles gain (`+`) and lose (`-`), a line for each changed line of the policy, by the moment from
  * which it holds, most severe first. The verdict is last, where a person who is asked to publish sees it.
+ * `most`: lists so many, first those with an effect and the most severe ones; the verdict counts all.
  */
-export function formatAccess(diff: PlacedDiff): string {
+export function formatAccess(diff: PlacedDiff, most = diff.changes.length): string {
   const { from, to, changes } = diff
   if (changes.length === 0) {
     return from === to
       ? `no difference: both sides are ${from}\n`
       : `${from} -> ${to}: ${conclusionOf(diff)}\n`
   }
+  const hidden = changes.length - most
+  const listed =
+    hidden > 0
+      ? changes.toSorted((a, b) => Number(b.hasEffect) - Number(a.hasEffect)).slice(0, most)
+      : changes
   const moments = Map.groupBy(
-    changes.toSorted((a, b) => (a.startsAt ?? 0) - (b.startsAt ?? 0)),
+    listed.toSorted((a, b) => (a.startsAt ?? 0) - (b.startsAt ?? 0)),
     momentOf,
   )
   return [
@@ -55,6 +61,9 @@ export function formatAccess(diff: PlacedDiff): string {
         ],
       ),
     ]),
+    ...(hidden > 0
+      ? [`  … and ${count(hidden, 'more line')}: without effect, or not more severe\n`]
+      : []),
     `${conclusionOf(diff)}\n`,
   ].join('')
 }

@@ -1,5 +1,6 @@
 import type { Admission } from '../../admission/verdict.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
+import { nothing } from '../../operations/publish/open-proposal.ts'
 import { signedHistory } from '../../operations/publish/recorded-moves.ts'
 import type { Remark, ReviewParts } from '../../operations/publish/review.ts'
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
@@ -10,6 +11,9 @@ import { compareAccess, formatAccess } from '../policy/access.ts'
 import { formatFindings } from '../policy/review.ts'
 import { untrustedHead } from '../policy/versions.ts'
 import { formatProposal } from './proposal-in-words.ts'
+
+/** Of a first policy everything is new: a longer list is not read. */
+const mostOfFirst = 1000
 
 /** Compares for gateways with one configuration, and prints what people should know on the way. */
 export function comparing(admission: Admission, io: Io): Pick<ReviewParts, 'compare' | 'tell'> {
@@ -32,6 +36,7 @@ function remarkInWords(remark: Remark): string {
   if ('live' in remark) return untrustedHead(remark.live)
   if ('proposal' in remark) return formatProposal(remark.proposal)
   const { set, diff } = remark.change
-  if (typeof diff !== 'string') return formatAccess(diff)
+  if (typeof diff !== 'string')
+    return formatAccess(diff, diff.from === nothing ? mostOfFirst : undefined)
   return `${diff}: all ${set.rules.length} rules and ${set.exclusions.length} exclusions are new\n`
 }

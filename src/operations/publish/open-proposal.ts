@@ -92,11 +92,12 @@ function unknown(problem: string): Compared {
   return { before: 'not compared', problem }
 }
 
-/** Every rule is new then. A list of more than that is nothing that people read. */
-export function nothingBefore(set: PolicySet): PolicySet | string {
-  const { rules, exclusions } = set
-  if (rules.length + exclusions.length > 1000) return 'no signed policy was found'
-  return { ...set, rules: [], inheritances: [], exclusions: [], revision: 'nothing' }
+/** The revision of the policy that gives nothing. */
+export const nothing = 'nothing'
+
+/** A policy that gives nothing: without rules, no clause of the model matches either. */
+export function nothingBefore({ model }: PolicySet): PolicySet {
+  return { model, rules: [], inheritances: [], exclusions: [], revision: nothing }
 }
 
 function altered(revision: string, what: string): string {

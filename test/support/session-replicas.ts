@@ -78,6 +78,8 @@ export async function startReplicas(options: ReplicaOptions): Promise<Replicas> 
   const { issuers = [] } = options
   const ofCommands = {
     ...shared,
+    // A gateway that gives up early is what a test is about; a command that does fails the test.
+    ...(shared.database && { database: { ...shared.database, statementTimeoutMs: 60_000 } }),
     issuers,
     application: { ...shared.application, mode: options.mode ?? 'dev' },
     jwt: { secret: testSecret, ...options.jwt },
@@ -90,7 +92,8 @@ export async function startReplicas(options: ReplicaOptions): Promise<Replicas> 
 
   async function addUser(role = 'editor'): Promise<User> {
     const name = `user-${randomUUID()}`
-    const { out } = await postern(`user add ${name} --role ${role}`)
+    const { code, out, err } = await postern(`user add ${name} --role ${role}`)
+    if (code !== 0) throw new Error(`no account was added: ${err}`)
     const list = JSON.parse((await postern('user list --output json')).out) as {
       readonly username: string
       readonly userId: string

@@ -4,10 +4,10 @@ import { statusEnvelopes } from '../http/envelope.ts'
 import { envelopeOf, extraHeaders } from '../http/reply-error.ts'
 import type { Log } from '../log/log.ts'
 import type { Messages } from '../messages/messages.ts'
-import { ClientGone, Problem } from './problem.ts'
+import { ClientGone, Problem, type ProblemMembers, problemMembers, problemType } from './problem.ts'
 
-/** One reason, in the form in which commands print errors; `kind` tells pages which one it is. */
-interface ErrorBody {
+/** One reason, also in the form in which commands print errors; `kind` tells pages which one it is. */
+interface ErrorBody extends ProblemMembers {
   readonly ok: false
   readonly errors: readonly [{ readonly message: string; readonly kind?: string }]
 }
@@ -19,7 +19,8 @@ export function createErrorReplies(messages: Messages, log: Pick<Log, 'error'>):
   return (error, request, reply) => {
     const problem = error instanceof Problem ? error : frameworkProblem(error)
     if (problem !== undefined) {
-      void reply.code(problem.status).send(bodyOf(problem.message))
+      const { status, message, kind } = problem
+      send(reply, { ...problemMembers(status, message, kind), ...errorsOf(message) })
       return
     }
     const envelope = envelopeOf(error, statusEnvelopes)
@@ -30,7 +31,8 @@ export function createErrorReplies(messages: Messages, log: Pick<Log, 'error'>):
     for (const [name, value] of pairsOf([...headers, ...extraHeaders(error)])) {
       void reply.header(name, value)
     }
-    void reply.code(envelope.status).send(bodyOf(text, kindOf(error)))
+    const kind = kindOf(error)
+    send(reply, { ...problemMembers(envelope.status, text, kind), ...errorsOf(text, kind) })
   }
 }
 
@@ -42,7 +44,12 @@ function isBrokenOff(error: unknown, { raw }: FastifyRequest): boolean {
   return error instanceof ClientGone || error === raw.errored
 }
 
-function bodyOf(message: string, kind?: string): ErrorBody {
+function send(reply: FastifyReply, body: ErrorBody): void {
+  // As text: fastify would name the type application/json.
+  void reply.code(body.status).type(problemType).send(JSON.stringify(body))
+}
+
+function errorsOf(message: string, kind?: string): Pick<ErrorBody, 'ok' | 'errors'> {
   return { ok: false, errors: [{ message, ...(kind !== undefined && { kind }) }] }
 }
 

@@ -53,12 +53,16 @@ describe('the management API', () => {
     }
 
     for (const [query, message] of Object.entries(answers)) {
-      const { status, body } = await api.get('policy/who', { query })
+      const { status, headers, body } = await api.get('policy/who', { query })
       expect([query, status, JSON.parse(body)]).toEqual([
         query,
         400,
-        { ok: false, errors: [{ message }] },
+        {
+          ...{ type: 'urn:postern:problem:invalid-request', title: 'Bad Request' },
+          ...{ status: 400, detail: message, ok: false, errors: [{ message }] },
+        },
       ])
+      expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
     }
   })
 

@@ -19,10 +19,26 @@ export async function compareAnswers(
       const argv = [...(words ?? '').split(' '), '--output', 'json', ...tail]
       const { code, out } = await runCommand(argv, { cwd })
 
-      expect([typed, headers.get('postern-exit-code'), body]).toEqual([typed, String(code), out])
+      expect([typed, headers.get('postern-exit-code')]).toEqual([typed, String(code)])
       expect([typed, status]).toEqual([typed, [200, 200, 400, 422, 200, 503][code]])
-      expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+      if (status === 200) expect([typed, body]).toEqual([typed, out])
+      else {
+        expect(JSON.parse(body)).toEqual({ ...JSON.parse(out), ...problemOf(status) })
+      }
+      expect(headers.get('content-type')).toBe(
+        `application/${status === 200 ? '' : 'problem+'}json; charset=utf-8`,
+      )
     }
   }
   expect(api.bugs).toEqual([])
+}
+
+/** The members of an error that RFC 9457 names. */
+function problemOf(status: number): object {
+  return {
+    type: expect.stringMatching(/^urn:postern:problem:[a-z-]+$/),
+    title: expect.any(String),
+    status,
+    detail: expect.stringMatching(/^.+$/),
+  }
 }

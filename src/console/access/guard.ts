@@ -54,7 +54,8 @@ export function createGuard({ sessions, cookie, crossSite, isSecure }: GuardPart
       },
       origin: { scheme: isSecure ? 'https' : 'http', host: headers.host },
     })
-    if (reason !== undefined) throw new Problem(403, `not from another site: ${reason}`)
+    if (reason !== undefined)
+      throw new Problem(403, `not from another site: ${reason}`, 'another-site')
   }
 
   /** Forms of other sites cannot send JSON, and scripts need our permission to. */

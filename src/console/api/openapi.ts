@@ -9,7 +9,7 @@ import { draftOperations, writeOperations } from './writes.ts'
 /** The description of the management API, as `docs/console-openapi.yaml` has it. */
 export async function openApiDocument(find: FindCommand): Promise<object> {
   const paths: Record<string, Record<string, object>> = structuredClone(accessPaths)
-  const schemas: Record<string, object> = { Errors: errors }
+  const schemas: Record<string, object> = { Errors: errors, Problem: problem }
   for (const operation of [...questions, ...draftOperations, ...writeOperations]) {
     const command = await find(operation.command)
     if (command === undefined) throw new Error(`unknown command ${operation.command}`)
@@ -143,6 +143,23 @@ const errors = {
   required: ['ok', 'errors'],
 }
 
+/** RFC 9457. What a command printed besides stays a member of it. */
+const problem = {
+  type: 'object',
+  properties: {
+    type: {
+      type: 'string',
+      pattern: '^urn:postern:problem:[a-z-]+$',
+      description: 'Which refusal or fault it is; it does not change.',
+    },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'What is wrong, in one line.' },
+    ...errors.properties,
+  },
+  required: ['type', 'title', 'status', 'detail'],
+}
+
 function jsonContent(schema: object): object {
   return { 'application/json': { schema } }
 }
@@ -169,7 +186,7 @@ const responses = {
   ...Object.fromEntries(
     Object.entries(problems).map(([status, description]) => [
       `Problem${status}`,
-      { description, content: jsonContent(schemaRef('Errors')) },
+      { description, content: { 'application/problem+json': { schema: schemaRef('Problem') } } },
     ]),
   ),
 }

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Printed } from '../../cli/command.ts'
 import { exitCodes } from '../../cli/exit-codes.ts'
 import { json } from '../../cli/format.ts'
-import { Problem } from '../problem.ts'
+import { Problem, problemMembers, problemType } from '../problem.ts'
 import { tooLong } from './call-command.ts'
 
 /** The status for each exit code: an answer, also "no", is a success. */
@@ -41,12 +41,27 @@ export function sendPrinted(reply: FastifyReply, printed: Printed, asked: Asked)
   if (status === undefined) throw new Problem(500, 'a bug in Postern: its log has the details')
   void reply.code(status).header('Postern-Exit-Code', String(code))
   if (accept === printedType) return reply.type(printedType).send(json({ code, out, err }))
-  if (out === '' && status !== 200) throw new Problem(status, firstLine(err))
+  if (status !== 200) {
+    if (out === '') throw new Problem(status, firstLine(err))
+    if (output === 'json') return reply.type(problemType).send(asProblem(status, JSON.parse(out)))
+  }
   if (output === 'csv') {
     const file = `${name.replaceAll(' ', '-')}.csv`
     void reply.header('Content-Disposition', `attachment; filename="${file}"`)
   }
   return reply.type(types[output] ?? 'text/plain').send(out)
+}
+
+/** What a command printed in place of an answer, with the members that every error has. */
+function asProblem(status: number, printed: Readonly<Record<string, unknown>>): string {
+  const [first] = Array.isArray(printed['errors']) ? printed['errors'] : []
+  const { message = 'the answer has the reasons', kind } = (first ?? {}) as FirstError
+  return json({ ...printed, ...problemMembers(status, message, kind) })
+}
+
+interface FirstError {
+  readonly message?: string
+  readonly kind?: string
 }
 
 /** A usage error, without the lines that help at a terminal. */

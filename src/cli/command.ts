@@ -6,8 +6,6 @@ import type { Io } from './io.ts'
 /** One option of a command, for the parser and for help. */
 export interface OptionSpec extends Field {
   readonly short?: string
-  /** Giving it twice is bad usage. Of other options the last one counts. */
-  readonly once?: true
 }
 
 /** One positional argument of a command. */

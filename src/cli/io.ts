@@ -1,13 +1,6 @@
+import type { DraftDirectory } from '../operations/context.ts'
 import type { SharedStores } from '../operations/shared-stores.ts'
-import type { PolicyFile } from '../policy/set/policy-set.ts'
 import type { Actor } from '../stores/audit/audit.ts'
-
-/** A policy directory that a caller sent, in place of one on this machine. */
-export interface DraftDirectory {
-  readonly name: string
-  readonly files: readonly PolicyFile[]
-  readonly tests: readonly PolicyFile[]
-}
 
 /** What a command may touch. Results go to `out`, messages to `err`. */
 export interface Io {

@@ -1,21 +1,27 @@
 import type { TSchema, ValueOf } from '../config/schema/type.ts'
 import type { Answer, Description, Fields, InputOf } from '../operations/operation.ts'
 import type { Printed } from './command.ts'
+import { printable } from './format.ts'
 
 /** The formats of a document, by name. JSON is the document itself unless a view says otherwise. */
-export type View<Input extends Fields, Document extends TSchema> = {
-  readonly text: Format<Input, Document>
-} & Readonly<Record<string, Format<Input, Document>>>
+export type View<Input extends Fields, Document extends TSchema, Shown = unknown> = {
+  readonly text: Format<Input, Document, Shown>
+} & Readonly<Record<string, Format<Input, Document, Shown>>>
 
 /** What a format prints: results to stdout, which may be all, and remarks to stderr. */
-type Format<Input extends Fields, Document extends TSchema> = (
-  answer: Answer<ValueOf<Document>>,
+type Format<Input extends Fields, Document extends TSchema, Shown> = (
+  answer: Answer<ValueOf<Document>, Shown>,
   input: InputOf<Input>,
 ) => Pick<Printed, 'out' | 'err'> | string
 
 /** The views of a described operation. */
-export type ViewOf<Described> =
-  Described extends Description<infer Input, infer Document> ? View<Input, Document> : never
+export type ViewOf<Described, Shown = unknown> =
+  Described extends Description<infer Input, infer Document> ? View<Input, Document, Shown> : never
+
+/** What an answer does not consider, as lines for stderr. */
+export function noteLines(notes: readonly string[]): string {
+  return notes.map((note) => `note: ${printable(note)}\n`).join('')
+}
 
 /** Notes as lines for stderr. */
 export function warnings(notes: readonly string[] = []): string {

@@ -1,5 +1,13 @@
 import type { Actor } from '../stores/audit/audit.ts'
+import type { PolicyFile } from '../policy/set/policy-set.ts'
 import type { SharedStores } from './shared-stores.ts'
+
+/** A policy directory that a caller sent, in place of one on this machine. */
+export interface DraftDirectory {
+  readonly name: string
+  readonly files: readonly PolicyFile[]
+  readonly tests: readonly PolicyFile[]
+}
 
 /** Where a configuration comes from, and what stays open between operations. */
 export interface Surroundings {
@@ -7,6 +15,10 @@ export interface Surroundings {
   readonly cwd: string
   /** Absent: an operation opens and closes its own stores. */
   readonly shared?: SharedStores
+  /** What the directory with its name is; absent: directories are on this machine. */
+  readonly draft?: DraftDirectory
+  /** Milliseconds since 1970; absent: the clock of the system. */
+  now?(): number
   /** Tells people at once what the answer will not say, such as a guess that it depends on. */
   err(text: string): void
 }
@@ -16,6 +28,5 @@ export interface Context extends Surroundings {
   /** The configuration file that the caller names. */
   readonly configFile: string | undefined
   readonly actor: Actor
-  /** Milliseconds since 1970. */
   now(): number
 }

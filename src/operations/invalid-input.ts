@@ -1,8 +1,9 @@
-/** A value that a caller gave for this field is not valid; its type or choices alone do not say so. */
+/** What a caller gave is not valid; types and choices alone do not say so. */
 export class InvalidInput extends Error {
-  readonly field: string
+  /** The field with the wrong value; `undefined`: fields do not fit together, and the message names them. */
+  readonly field: string | undefined
 
-  constructor(field: string, message: string) {
+  constructor(field: string | undefined, message: string) {
     super(message)
     this.name = 'InvalidInput'
     this.field = field

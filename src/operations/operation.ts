@@ -19,6 +19,10 @@ export interface Field {
   readonly required?: string
   /** Only callers on this machine may set it. */
   readonly local?: true
+  /** Others must name a published policy: directories and commits are of this machine. */
+  readonly published?: true
+  /** Giving it twice is bad usage: a second domain or account would be ignored. */
+  readonly once?: true
 }
 
 export type Fields = Readonly<Record<string, Field>>
@@ -40,17 +44,19 @@ export type InputOf<Input extends Fields> = {
 }
 
 /** A document, what it does not say, and how the operation ended where it did not fail. */
-export interface Answer<Document> {
+export interface Answer<Document, Shown = unknown> {
   readonly document: Document
+  /** What texts for people show and the document lacks, which programs rely on as it is. */
+  readonly shown?: Shown
   readonly notes?: readonly string[]
   /** An exit code of a command, a status of the API; absent: `done`. */
   readonly outcome?: 'done' | 'no' | 'unavailable'
 }
 
-type Run<Input extends Fields, Document extends TSchema> = (
+type Run<Input extends Fields, Document extends TSchema, Shown = unknown> = (
   input: InputOf<Input>,
   context: Context,
-) => Promise<Answer<ValueOf<Document>>>
+) => Promise<Answer<ValueOf<Document>, Shown>>
 
 type Stream<Input extends Fields, Document extends TSchema> = (
   input: InputOf<Input>,
@@ -59,8 +65,8 @@ type Stream<Input extends Fields, Document extends TSchema> = (
 ) => Promise<void>
 
 /** What does the work of an operation. */
-interface Work<Input extends Fields, Document extends TSchema> {
-  readonly run: Run<Input, Document>
+interface Work<Input extends Fields, Document extends TSchema, Shown> {
+  readonly run: Run<Input, Document, Shown>
   /** The same list in parts, for one that may not fit into memory. */
   readonly stream?: Stream<Input, Document>
 }
@@ -79,6 +85,8 @@ export interface Description<Input extends Fields = Fields, Document extends TSc
   /** Who may call it over the network. */
   readonly access: 'reader' | 'author' | 'publisher'
   readonly kind: 'question' | 'change'
+  /** It reads a policy, which takes CPU: a server runs it in the thread for questions. */
+  readonly needsThread?: true
   readonly input: Input
   readonly document: Document
 }
@@ -90,23 +98,23 @@ export function question<const Input extends Fields, Document extends TSchema>(
   return { ...description, access: 'reader', kind: 'question' }
 }
 
-export interface Operation<Input extends Fields, Document extends TSchema>
+export interface Operation<Input extends Fields, Document extends TSchema, Shown = unknown>
   extends Description<Input, Document> {
   /** Loads what does the work: help and the list of operations need neither Redis nor a database. */
-  readonly load: () => Promise<Work<Input, Document>>
+  readonly load: () => Promise<Work<Input, Document, Shown>>
 }
 
 /** Adds the module that does the work, which is loaded for that only. */
-export function implement<Input extends Fields, Document extends TSchema>(
+export function implement<Input extends Fields, Document extends TSchema, Shown>(
   description: Description<Input, Document>,
-  load: () => Promise<Work<Input, Document>>,
-): Operation<Input, Document> {
+  load: () => Promise<Work<Input, Document, Shown>>,
+): Operation<Input, Document, Shown> {
   return { ...description, load }
 }
 
 /** What implements a description. */
-export type RunOf<Described> =
-  Described extends Description<infer Input, infer Document> ? Run<Input, Document> : never
+export type RunOf<Described, Shown = unknown> =
+  Described extends Description<infer Input, infer Document> ? Run<Input, Document, Shown> : never
 
 /** What a described operation answers. */
 export type DocumentOf<Described> =

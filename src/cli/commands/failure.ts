@@ -57,7 +57,7 @@ function isUsage(error: unknown): error is UsageError | InvalidInput {
 
 /** Names the field as users write it: `NAME`, or `--since`. */
 function usageMessage(error: UsageError | InvalidInput, spec: CommandSpec | undefined): string {
-  if (error instanceof UsageError) return error.message
+  if (error instanceof UsageError || error.field === undefined) return error.message
   const argument = spec?.arguments.find(({ name }) => name.toLowerCase() === error.field)
   return `${argument?.name ?? `--${error.field}`}: ${error.message}`
 }

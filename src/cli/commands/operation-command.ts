@@ -6,6 +6,7 @@ import {
   type CommandSpec,
   configOption,
   type Given,
+  type OptionSpec,
   outputOption,
   type Printed,
   print,
@@ -18,19 +19,21 @@ import { commandFailure } from './failure.ts'
 import { command } from './run-command.ts'
 
 /** How the command line shows an operation. */
-interface Face<Input extends Fields, Document extends TSchema>
+interface Face<Input extends Fields, Document extends TSchema, Shown>
   extends Pick<CommandSpec, 'exitCodes' | 'examples'> {
   /** The fields that are arguments, in order; the others are options. */
   readonly arguments?: readonly (keyof Input & string)[]
   /** Absent: text and JSON. */
   readonly output?: CommandSpec['options']
-  readonly view: () => Promise<View<Input, Document>>
+  /** The field before which help lists `--output`; absent: it comes after all fields. */
+  readonly outputBefore?: keyof Input & string
+  readonly view: () => Promise<View<Input, Document, Shown>>
 }
 
 /** The command of an operation: parses its input, runs it here and prints its document. */
-export function operationCommand<const Input extends Fields, Document extends TSchema>(
-  operation: Operation<Input, Document>,
-  face: Face<Input, Document>,
+export function operationCommand<const Input extends Fields, Document extends TSchema, Shown>(
+  operation: Operation<Input, Document, Shown>,
+  face: Face<Input, Document, Shown>,
 ): Command {
   const spec = specOf(operation, face)
 
@@ -80,17 +83,16 @@ function inputOf<Input extends Fields>(fields: Input, given: Given): InputOf<Inp
 }
 
 /** What parser, help, completion and reference know of the command. */
-function specOf<Input extends Fields, Document extends TSchema>(
-  { name, summary, details, input }: Operation<Input, Document>,
-  {
-    arguments: positional = [],
-    output = outputOption,
-    exitCodes: codes,
-    examples,
-  }: Face<Input, Document>,
+function specOf<Input extends Fields, Document extends TSchema, Shown>(
+  { name, summary, details, input }: Operation<Input, Document, Shown>,
+  face: Face<Input, Document, Shown>,
 ): CommandSpec {
+  const { arguments: positional = [], exitCodes: codes, examples, outputBefore } = face
+  const { output = outputOption } = face
   const isArgument = (field: string) => (positional as readonly string[]).includes(field)
-  const options = Object.entries<Field>(input).filter(([field]) => !isArgument(field))
+  const options = Object.entries<OptionSpec>(input).filter(([field]) => !isArgument(field))
+  const at = options.findIndex(([field]) => field === outputBefore)
+  options.splice(at === -1 ? options.length : at, 0, ...Object.entries(output))
   return {
     ...{ name, summary, examples, exitCodes: codes },
     ...(details !== undefined && { details }),
@@ -101,7 +103,7 @@ function specOf<Input extends Fields, Document extends TSchema>(
         ...(required === undefined && { optional: true as const }),
       }
     }),
-    options: { ...Object.fromEntries(options), ...output, ...configOption },
+    options: { ...Object.fromEntries(options), ...configOption },
   }
 }
 

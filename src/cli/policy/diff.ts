@@ -8,7 +8,7 @@ import { diffAsJson } from './diff-json.ts'
 import { diffReport } from './diff-report.ts'
 import { reportEngine, slowNote, slownessOf } from './engine-cost.ts'
 import type { diffSpec } from './specs.ts'
-import { isPublished, readVersions } from './versions.ts'
+import { isPublished, readVersions } from '../../operations/policy/versions.ts'
 
 /** Compares the access that two policies grant. */
 export const policyDiff: Run<typeof diffSpec> = async (call, io) => {

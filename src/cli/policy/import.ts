@@ -18,7 +18,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import { withGoAdminTable } from '../go-admin-table.ts'
 import type { Io } from '../io.ts'
-import { createPolicyDirectory } from './directory.ts'
+import { createPolicyDirectory } from '../../operations/policy/directory.ts'
 import type { importSpec } from './specs.ts'
 
 /** Imports a policy from a go-admin database or from casbin-redis-adapter. */

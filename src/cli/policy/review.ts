@@ -11,8 +11,8 @@ import { readTestFiles } from '../../stores/policies/policy-files.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
-import { type PolicyDirectory, readPolicyDirectory } from './directory.ts'
-import { isCommit, readCommit } from './git-directory.ts'
+import { type PolicyDirectory, readPolicyDirectory } from '../../operations/policy/directory.ts'
+import { isCommit, readCommit } from '../../operations/policy/git-directory.ts'
 
 /** A policy directory, read and checked. It has a set unless it has errors. */
 export interface Review {

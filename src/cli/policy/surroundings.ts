@@ -7,7 +7,7 @@ import type { ServedRoutes } from '../../policy/checks/served-paths.ts'
 import { domainProblem } from '../../policy/domain.ts'
 import { hasDomain } from '../../policy/model/model.ts'
 import type { Io } from '../io.ts'
-import { readVersion } from './versions.ts'
+import { readVersion } from '../../operations/policy/versions.ts'
 
 /** The options that say what to check a policy against. */
 interface SurroundingOptions {

@@ -7,8 +7,8 @@ import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
 import { type Run, UsageError } from '../command.ts'
 import { count, json } from '../format.ts'
-import { createPolicyDirectory, namesIn, replacePolicyFiles } from '../policy/directory.ts'
-import { readPublished } from '../policy/versions.ts'
+import { createPolicyDirectory, namesIn, replacePolicyFiles } from '../../operations/policy/directory.ts'
+import { readPublished } from '../../operations/policy/versions.ts'
 import type { pullSpec } from './specs.ts'
 
 /** Writes a published policy into a directory. */

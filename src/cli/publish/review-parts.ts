@@ -9,7 +9,7 @@ import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
 import { compareAccess, formatAccess } from '../policy/access.ts'
 import { formatFindings } from '../policy/review.ts'
-import { untrustedHead } from '../policy/versions.ts'
+import { untrustedHead } from '../../operations/policy/versions.ts'
 import { formatProposal } from './proposal-in-words.ts'
 
 /** Of a first policy everything is new: a longer list is not read. */

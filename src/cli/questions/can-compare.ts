@@ -4,10 +4,10 @@ import { exitCodes } from '../exit-codes.ts'
 import { count, formatTable, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { datedJson } from '../policy/dated-json.ts'
-import { type AskedPolicy, policyName } from './asked-policy.ts'
+import { type AskedPolicy, policyName } from '../../operations/policy/asked-policy.ts'
 import { compareCsv } from './csv/can.ts'
 import { inexact, printNotes } from './notes.ts'
-import { untilNote } from './rule-line.ts'
+import { untilNote } from '../../operations/policy/rule-line.ts'
 
 /** Shows what each of two roles may do and the other may not. */
 export function compareRoles(

@@ -5,7 +5,7 @@ import type { EffectiveRule } from '../../answers/rule-effects.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import type { Rule } from '../../policy/rule/rule.ts'
 import { count, formatTable, printable } from '../format.ts'
-import { untilNote } from './rule-line.ts'
+import { untilNote } from '../../operations/policy/rule-line.ts'
 
 /** Whether a rule lets its role make calls. */
 export function isAllowing({ effect }: EffectiveRule): boolean {

@@ -1,6 +1,6 @@
 import { count, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import type { AskedPolicy } from './asked-policy.ts'
+import type { AskedPolicy } from '../../operations/policy/asked-policy.ts'
 
 /** Why an answer may miss something. */
 export function inexact({ policies }: AskedPolicy, unasked = 0): readonly string[] {

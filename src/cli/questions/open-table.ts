@@ -4,8 +4,8 @@ import type { OtherTokens } from '../../answers/other-tokens.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { formatDuration } from '../duration.ts'
 import { formatTable } from '../format.ts'
-import { untilNote } from './rule-line.ts'
-import { refusalOf } from './verdict-words.ts'
+import { untilNote } from '../../operations/policy/rule-line.ts'
+import { refusalOf } from '../../operations/policy/verdict-words.ts'
 
 /** What needs no permission, by who may: a line each, with its reason. */
 export function formatOpen(answer: OpenAnswer): string {

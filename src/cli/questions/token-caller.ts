@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 import { readToken } from '../tokens/token-command.ts'
 import { verifyAsGateway } from '../tokens/token-verify.ts'
 import type { AskedCaller } from './asked-caller.ts'
-import { tokenProblems } from './verdict-words.ts'
+import { tokenProblems } from '../../operations/policy/verdict-words.ts'
 
 /** The owner of a token, if the gateway accepts it. Nothing that is printed has the token. */
 export async function callerOfToken(

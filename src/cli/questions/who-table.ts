@@ -1,9 +1,9 @@
 import type { RoleByRule, WhoAnswer } from '../../answers/who.ts'
 import { count, formatTable, printable } from '../format.ts'
-import { type AccountCounts, countWords } from './account-counts.ts'
-import { type AskedPolicy, policyName } from './asked-policy.ts'
-import { lineOf } from './rule-line.ts'
-import { refusalOf, routeOf } from './verdict-words.ts'
+import { type AccountCounts, countWords } from '../../operations/policy/account-counts.ts'
+import { type AskedPolicy, policyName } from '../../operations/policy/asked-policy.ts'
+import { lineOf } from '../../operations/policy/rule-line.ts'
+import { refusalOf, routeOf } from '../../operations/policy/verdict-words.ts'
 
 /** Who may make a call, with a line for each role. */
 export function formatWho(

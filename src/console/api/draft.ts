@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { DraftDirectory } from '../../cli/io.ts'
+import type { DraftDirectory } from '../../operations/context.ts'
 
 /** A closed form: neither a path out of the directory nor a hidden file has it. */
 export const draftName =

@@ -128,7 +128,9 @@ export const questions: readonly Operation[] = [
   { command: 'keys list', role: 'reader' },
 ]
 
-function offered({ name, access, input }: Description): Operation {
+function offered({ name, access, input, needsThread }: Description): Operation {
   const parameters = Object.keys(input).filter((field) => !input[field]?.local)
-  return { command: name, role: access, parameters }
+  const revisions = parameters.filter((field) => input[field]?.published)
+  const thread = needsThread && ({ needsThread } as const)
+  return { command: name, role: access, parameters, revisions, ...thread }
 }

@@ -1,6 +1,6 @@
 import { type CallableThread, CallTimeout, startCallable } from '../../background/thread.ts'
 import type { Printed } from '../../cli/command.ts'
-import type { DraftDirectory } from '../../cli/io.ts'
+import type { DraftDirectory } from '../../operations/context.ts'
 import { Fault } from '../../errors.ts'
 import type { Input } from './check-input.ts'
 

@@ -97,7 +97,7 @@ function addRoute(scope: FastifyInstance, offered: Offered, parts: RouteParts): 
     const output = String(format)
     const line = { spec, config, fixed, draft: named }
     const asked = operation
-      ? { input: values, output, config }
+      ? { input: named ? { ...values, [named.name]: named.directory } : values, output, config }
       : { args: argvOf(line, accepted, { output, values }) }
     const task = {
       ...{ command: spec.name, asked, username, address, draft, writes: kind === 'change' },

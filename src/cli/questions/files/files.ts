@@ -7,9 +7,9 @@ import type { Run } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { json, printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
-import { namesIn } from '../../policy/directory.ts'
-import { isPublished, readVersion } from '../../policy/versions.ts'
-import { loadedBy } from '../asked-policy.ts'
+import { namesIn } from '../../../operations/policy/directory.ts'
+import { isPublished, readVersion } from '../../../operations/policy/versions.ts'
+import { loadedBy } from '../../../operations/policy/asked-policy.ts'
 import type { filesSpec } from './specs.ts'
 
 /** Prints the files of a policy, for those who want to change it. */

@@ -2,9 +2,9 @@ import { namesIn } from '../../../answers/names.ts'
 import type { Run } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { count, formatTable, json } from '../../format.ts'
-import { askedPolicy, policyName } from '../asked-policy.ts'
+import { askedPolicy, policyName } from '../../../operations/policy/asked-policy.ts'
 import { printNotes } from '../notes.ts'
-import { readDocumented } from './documented.ts'
+import { readDocumented } from '../../../operations/policy/documented.ts'
 import type { namesSpec } from './specs.ts'
 
 /** Lists what other questions can be about. */

@@ -1,5 +1,5 @@
 import { canonicalHost } from '../../admission/canonical-host.ts'
-import { UsageError } from '../command.ts'
+import { InvalidInput } from '../invalid-input.ts'
 
 /** A call whose path may have been given as a URL. */
 interface AskedTarget {
@@ -10,22 +10,23 @@ interface AskedTarget {
 /** Splits `https://host/path` into host and path; a path alone keeps the host of `--host`. */
 export function askedTarget(given: string, named: string | undefined): AskedTarget {
   const [, authority, path] = /^https?:\/\/([^/?#]+)(.*)$/i.exec(given) ?? []
-  const fromOption = named === undefined ? undefined : checkedHost('--host', named)
+  const fromOption = named === undefined ? undefined : checkedHost('host', named)
   if (authority === undefined) {
     return { path: given, ...(fromOption !== undefined && { host: fromOption }) }
   }
-  const host = checkedHost('PATH', authority)
+  const host = checkedHost('path', authority)
   if (fromOption !== undefined && fromOption !== host) {
-    throw new UsageError(`--host ${fromOption} and the host of the URL (${host}) differ: give one`)
+    throw new InvalidInput(undefined, `--host ${fromOption} and the host of the URL (${host}) differ: give one`)
   }
   return { path: path === undefined || path === '' ? '/' : path, host }
 }
 
-/** The canonical host that an option names. Throws `UsageError` when it has no canonical form. */
-export function checkedHost(option: string, text: string): string {
+/** The canonical host that a field names. Throws `InvalidInput` when it has no canonical form. */
+export function checkedHost(field: string, text: string): string {
   const host = canonicalHost(text)
   if (host !== undefined) return host
-  throw new UsageError(
-    `${option}: ${JSON.stringify(text)} is not a host: write a name such as api.example.com`,
+  throw new InvalidInput(
+    field,
+    `${JSON.stringify(text)} is not a host: write a name such as api.example.com`,
   )
 }

@@ -2,8 +2,9 @@ import { assumedHostNote } from '../../admission/asked-hosts.ts'
 import { canonicalHost } from '../../admission/canonical-host.ts'
 import type { Asked } from '../../answers/asked.ts'
 import { domainsIn, inDomain } from '../../answers/in-domain.ts'
+import { count } from '../../count.ts'
 import { Invalid } from '../../errors.ts'
-import { type PolicySettings, policySettings } from '../../operations/policy-settings.ts'
+import { type PolicySettings, policySettings } from '../policy-settings.ts'
 import { domainProblem } from '../../policy/domain.ts'
 import { compileAt } from '../../policy/engine/compile.ts'
 import { hasDomain } from '../../policy/model/model.ts'
@@ -11,10 +12,9 @@ import { placeOf } from '../../policy/review/finding.ts'
 import { isExpired, parseUntil } from '../../policy/rule/until.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { didYouMean } from '../../suggest.ts'
-import { UsageError } from '../command.ts'
-import { count } from '../format.ts'
-import type { Io } from '../io.ts'
-import { isPublished, readVersion } from '../policy/versions.ts'
+import { isPublished, readVersion } from './versions.ts'
+import type { Surroundings } from '../context.ts'
+import { InvalidInput } from '../invalid-input.ts'
 import { checkedHost } from './asked-host.ts'
 
 interface AskedOptions {
@@ -48,13 +48,13 @@ export interface AskedPolicy extends Asked {
  */
 export async function askedPolicy(
   options: AskedOptions,
-  io: Io,
+  io: Surroundings,
   domains: DomainNeed = 'required',
 ): Promise<AskedPolicy> {
   checkAsked(options)
   const settings = policySettings(options.config, io)
   const { admission: configured, note } = settings.admission()
-  const named = options.host === undefined ? undefined : checkedHost('--host', options.host)
+  const named = options.host === undefined ? undefined : checkedHost('host', options.host)
   const name = options.revision ?? options.policies ?? loadedBy(settings)
   const at = timeOf(options.at, io)
   const { files, set } = await readVersion(name, settings, io)
@@ -105,16 +105,16 @@ function askedDomain(
   const message = config && domainProblem(isPresent, config.policy.domain)
   if (message !== undefined) throw new Invalid([{ file: 'model.conf', message }])
   if (!isPresent && domain !== undefined) {
-    throw new UsageError('--domain: the model of this policy has no domain; leave it out')
+    throw new InvalidInput('domain', 'the model of this policy has no domain; leave it out')
   }
-  if (domain === '') throw new UsageError('--domain must not be empty')
+  if (domain === '') throw new InvalidInput(undefined, '--domain must not be empty')
   const isHost = config?.policy.domain?.from === 'host'
   const asked = isHost ? hostAsDomain(domain, host) : domain
   const isNeeded = domains === 'required' || (domains === 'token' && isHost)
   if (isPresent && asked === undefined && isNeeded) {
     const named = namesOf(domainsIn(set))
     const option = isHost ? '--host or --domain' : '--domain'
-    throw new UsageError(
+    throw new InvalidInput(undefined, 
       `the model has a domain: name one with ${option}${named === '' ? '' : ` (the policy names ${named})`}`,
     )
   }
@@ -126,12 +126,13 @@ function hostAsDomain(domain: string | undefined, host: string | undefined): str
   if (domain === undefined) return host
   const named = canonicalHost(domain)
   if (named === undefined) {
-    throw new UsageError(
-      `--domain: ${JSON.stringify(domain)} is not a host (policy.domain.from is host)`,
+    throw new InvalidInput(
+      'domain',
+      `${JSON.stringify(domain)} is not a host (policy.domain.from is host)`,
     )
   }
   if (host === undefined || host === named) return named
-  throw new UsageError(
+  throw new InvalidInput(undefined, 
     `--domain ${named} and the host ${host} differ, but the host is the domain (policy.domain.from is host): give one`,
   )
 }
@@ -156,10 +157,10 @@ function domainNote(set: PolicySet, domain: string | undefined): readonly string
   ]
 }
 
-/** The time that `--at` names, else now. Throws `UsageError` when it names none. */
-function timeOf(text: string | undefined, io: Io): number {
+/** The time that `--at` names, else now. Throws `InvalidInput` when it names none. */
+function timeOf(text: string | undefined, io: Surroundings): number {
   const at = text === undefined ? (io.now?.() ?? Date.now()) : parseUntil(text)
-  if (typeof at === 'string') throw new UsageError(`--at: ${at}`)
+  if (typeof at === 'string') throw new InvalidInput('at', at)
   return at
 }
 
@@ -177,19 +178,20 @@ export function loadedBy(settings: PolicySettings): string {
   return settings.config?.policy.source === 'redis' ? 'live' : settings.directory
 }
 
-/** Throws `UsageError` when the options name no policy, or two. */
+/** Throws `InvalidInput` when the options name no policy, or two. */
 export function checkAsked({ policies, revision }: AskedOptions): void {
   if (policies !== undefined && revision !== undefined) {
-    throw new UsageError('--policies and --revision are both given: give one of them')
+    throw new InvalidInput(undefined, '--policies and --revision are both given: give one of them')
   }
   if (policies !== undefined && isPublished(policies)) {
-    throw new UsageError(
+    throw new InvalidInput(undefined, 
       `--policies names a directory: write --revision ${policies}, or --policies ./${policies}`,
     )
   }
   if (revision !== undefined && !isPublished(revision)) {
-    throw new UsageError(
-      `--revision: ${JSON.stringify(revision)} is not a revision: write live, or at least 12 digits of one, such as r-3f2a9c81d604`,
+    throw new InvalidInput(
+      'revision',
+      `${JSON.stringify(revision)} is not a revision: write live, or at least 12 digits of one, such as r-3f2a9c81d604`,
     )
   }
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import type { Operation } from '../../../answers/call-cases.ts'
-import { formatProblem, Invalid } from '../../../errors.ts'
-import { type OpenApiDocument, readOpenApi } from '../../../openapi/document.ts'
-import type { PolicySettings } from '../../../operations/policy-settings.ts'
-import type { Io } from '../../io.ts'
+import type { Operation } from '../../answers/call-cases.ts'
+import { formatProblem, Invalid } from '../../errors.ts'
+import { type OpenApiDocument, readOpenApi } from '../../openapi/document.ts'
+import type { PolicySettings } from '../policy-settings.ts'
+import type { Surroundings } from '../context.ts'
 
 /** What the documents of `policy.openapi` describe. */
 interface Documented {
@@ -13,7 +13,7 @@ interface Documented {
   readonly notes: readonly string[]
 }
 
-export async function readDocumented({ config }: PolicySettings, io: Io): Promise<Documented> {
+export async function readDocumented({ config }: PolicySettings, io: Pick<Surroundings, 'cwd'>): Promise<Documented> {
   const read = await Promise.all((config?.policy.openapi ?? []).map((name) => tryRead(name, io)))
   const documents = read.filter((each) => typeof each !== 'string')
   return {
@@ -27,7 +27,7 @@ export async function readDocumented({ config }: PolicySettings, io: Io): Promis
   }
 }
 
-async function tryRead(name: string, io: Io): Promise<OpenApiDocument | string> {
+async function tryRead(name: string, io: Pick<Surroundings, 'cwd'>): Promise<OpenApiDocument | string> {
   try {
     return await readOpenApi({ path: resolve(io.cwd, name), name })
   } catch (error) {

@@ -13,7 +13,7 @@ import {
 } from '../../stores/git/git-tree.ts'
 import type { GitPlace } from '../../stores/git/run-git.ts'
 import { isPart, limits, mayCount } from '../../stores/policies/policy-files.ts'
-import { UsageError } from '../command.ts'
+import { InvalidInput } from '../invalid-input.ts'
 import type { PolicyDirectory } from './directory.ts'
 
 /** Whether the name is a commit, as `git:REF` or `git:REF:PATH`; `./git:x` is a directory. */
@@ -33,7 +33,7 @@ export async function readCommit(
 ): Promise<PolicyDirectory> {
   const [, ref = '', path] = /^git:([^:]*)(?::(.*))?$/s.exec(name) ?? []
   if (!isCommitName(ref)) {
-    throw new UsageError(`${JSON.stringify(name)}: write git:REF or git:REF:PATH, such as git:main`)
+    throw new InvalidInput(undefined, `${JSON.stringify(name)}: write git:REF or git:REF:PATH, such as git:main`)
   }
   const commit = await commitOf(ref, place)
   const directory = await directoryOf(path ?? usual(), path !== undefined, place)

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { Fault, formatProblem, Invalid } from '../../errors.ts'
-import { withExistingDatabase } from '../../operations/configured-database.ts'
-import type { PolicySettings } from '../../operations/policy-settings.ts'
+import { withExistingDatabase } from '../configured-database.ts'
+import type { PolicySettings } from '../policy-settings.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
-import type { Io } from '../io.ts'
+import type { Surroundings } from '../context.ts'
 
 /** How many accounts each role has, or why that is not known. */
 export interface AccountCounts {
@@ -12,7 +12,8 @@ export interface AccountCounts {
   readonly of: (roleKey: string) => AccountCount | undefined
 }
 
-interface AccountCount {
+/** Of one role. */
+export interface AccountCount {
   readonly enabled: number
   readonly disabled: number
 }
@@ -22,7 +23,7 @@ interface AccountCount {
  * and joins a gateway that has the embedded one open. What fails is a problem, not an error: the
  * question is about the policy.
  */
-export async function countAccounts({ config }: PolicySettings, io: Io): Promise<AccountCounts> {
+export async function countAccounts({ config }: PolicySettings, io: Surroundings): Promise<AccountCounts> {
   if (config === undefined) return unknown('give a valid configuration with --config')
   const directory = resolve(io.cwd, config.application.dataDirectory)
   try {

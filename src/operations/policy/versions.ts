@@ -2,15 +2,15 @@ import {
   type PolicySettings,
   unavailable,
   withPolicyStore,
-} from '../../operations/policy-settings.ts'
+} from '../policy-settings.ts'
 import { parsePolicyPair } from '../../policy/set/policy-pair.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { isRejection, verifySigned } from '../../signing/trust.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { PolicyDocument, PolicyStore } from '../../stores/policies/policy-store.ts'
 import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
-import { printable } from '../format.ts'
-import type { Io } from '../io.ts'
+import { printable } from '../../printable.ts'
+import type { Surroundings } from '../context.ts'
 import { readPolicyDirectory } from './directory.ts'
 import { isCommit, readCommit } from './git-directory.ts'
 
@@ -35,7 +35,7 @@ interface PolicyVersion extends VersionFiles {
 export async function readVersion(
   name: string,
   settings: PolicySettings,
-  io: Io,
+  io: Surroundings,
 ): Promise<PolicyVersion> {
   return parsed(await readVersionFiles(name, settings, io), io)
 }
@@ -44,7 +44,7 @@ export async function readVersion(
 export async function readVersions(
   { from, to }: { readonly from: string; readonly to: string },
   settings: PolicySettings,
-  io: Io,
+  io: Surroundings,
 ): Promise<{ readonly from: PolicyVersion; readonly to: PolicyVersion }> {
   const before = await readVersionFiles(from, settings, io)
   const after = await readVersionFiles(to, settings, io)
@@ -55,7 +55,7 @@ export async function readVersions(
 async function readVersionFiles(
   name: string,
   settings: PolicySettings,
-  io: Io,
+  io: Surroundings,
 ): Promise<VersionFiles> {
   if (isPublished(name)) {
     return withPolicyStore(settings, (store) =>
@@ -68,7 +68,7 @@ async function readVersionFiles(
   return { name, files }
 }
 
-function parsed(version: VersionFiles, { shared }: Io): PolicyVersion {
+function parsed(version: VersionFiles, { shared }: Surroundings): PolicyVersion {
   const { files } = version
   const parse = () => parsePolicySet(files)
   return verified(version, shared?.policies.parsed(files, parse) ?? parse())
@@ -97,7 +97,7 @@ export async function readPublished(name: string, source: Source): Promise<Polic
 interface Source {
   readonly store: PolicyStore
   readonly settings: Pick<PolicySettings, 'trust'>
-  readonly io: Io
+  readonly io: Surroundings
 }
 
 async function readPublishedFiles(

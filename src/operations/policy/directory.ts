@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { Fault, Invalid } from '../../errors.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { readPolicyFiles, readTestFiles } from '../../stores/policies/policy-files.ts'
-import type { Io } from '../io.ts'
+import type { Surroundings } from '../context.ts'
 
 /** A policy directory as it was read. File names are relative to the user's directory. */
 export interface PolicyDirectory {
@@ -25,7 +25,7 @@ interface Stray {
 /** Reads the policy files and the tests of a directory. Throws `Invalid` when it cannot. */
 export async function readPolicyDirectory(
   name: string,
-  { cwd, draft }: Pick<Io, 'cwd' | 'draft'>,
+  { cwd, draft }: Pick<Surroundings, 'cwd' | 'draft'>,
 ): Promise<PolicyDirectory> {
   if (draft?.name === name) return { ...draft, strays: [] }
   const directory = resolve(cwd, name)

@@ -14,7 +14,7 @@ interface RouteRules {
 }
 
 /** Everything that a role may do by rules. */
-export interface CanAnswer {
+interface CanAnswer {
   readonly roleKey: string
   /** Set when no rule counts: the role may make every call that the gateway does not refuse. */
   readonly unrestricted: Unrestricted | undefined

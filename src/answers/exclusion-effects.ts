@@ -5,7 +5,7 @@ import { type Asked, standingOf } from './asked.ts'
 import { createPathCases } from './path-cases.ts'
 
 /** Why an exclusion makes no difference to a call. */
-export type WithoutEffect =
+type WithoutEffect =
   | { readonly why: 'refused'; readonly refusal: CallRefusal | undefined }
   | { readonly why: 'unserved' }
   | { readonly why: 'own-endpoint'; readonly need: 'nothing' | 'identity' }

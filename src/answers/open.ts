@@ -18,7 +18,7 @@ interface OpenOwnEndpoint {
 }
 
 /** A route that needs no permission. */
-export interface OpenRoute {
+interface OpenRoute {
   readonly by: 'route'
   readonly need: 'nothing' | 'identity'
   /** The label of the route. */
@@ -37,7 +37,7 @@ export interface OpenRoute {
 }
 
 /** Everything that callers may do without a permission. */
-export interface OpenAnswer {
+interface OpenAnswer {
   readonly endpoints: readonly OpenOwnEndpoint[]
   readonly routes: readonly OpenRoute[]
   /** In the order of the files. The built-in ones are about `endpoints`. */

@@ -9,7 +9,7 @@ interface TokenSettings {
 }
 
 /** A kind of token that a gateway accepts although no login issued it. Rules decide on it as on others. */
-export type OtherTokens =
+type OtherTokens =
   | { readonly kind: 'service'; readonly maxLifetimeSeconds: number }
   | { readonly kind: 'issuer'; readonly issuer: string; readonly roles: readonly string[] }
 

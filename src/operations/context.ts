@@ -1,5 +1,5 @@
-import type { Actor } from '../stores/audit/audit.ts'
 import type { PolicyFile } from '../policy/set/policy-set.ts'
+import type { Actor } from '../stores/audit/audit.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 /** A policy directory that a caller sent, in place of one on this machine. */

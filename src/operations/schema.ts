@@ -1,10 +1,15 @@
-import { type TSchema, Type } from '../config/schema/type.ts'
+import { type TSchema, type TUnsafe, Type } from '../config/schema/type.ts'
 
 export const text = Type.String()
 export const whole = Type.Integer()
 export const flag = Type.Boolean()
 export const time = Type.String({ format: 'date-time' })
 
+/** One of these words. The schema lists none, because clients must expect new ones. */
+export const word = <Word extends string>() => text as unknown as TUnsafe<Word>
+
 /** A value that can be null. `description` says what null means. */
 export const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
+
+export const list = <Schema extends TSchema>(schema: Schema) => Type.Array(schema)

@@ -1,3 +1,4 @@
+import { policyCan, policyNames, policyOpen, policyWho } from '../../operations/policy/policy.ts'
 import type { Command } from '../command.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
 import { denialsSpec, unusedSpec } from '../evidence/usage/specs.ts'
@@ -8,19 +9,73 @@ import { promoteSpec, shadowSpec } from '../publish/shadow-specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
 import { filesSpec } from '../questions/files/specs.ts'
-import { namesSpec } from '../questions/names/specs.ts'
-import { canSpec, explainSpec, matrixSpec, openSpec, whoSpec } from '../questions/specs.ts'
+import { couldNotAsk, explainSpec, matrixSpec } from '../questions/specs.ts'
+import { operationCommand } from './operation-command.ts'
 import { command } from './run-command.ts'
+
+const tableOption = {
+  output: {
+    ...{ value: 'FORMAT', choices: ['text', 'json', 'csv'], default: 'text' },
+    description: 'output format: text, json or csv',
+  },
+}
 
 export const policyCommands: readonly Command[] = [
   command(checkSpec, async () => (await import('../policy/check.ts')).policyCheck),
   command(testSpec, async () => (await import('../policy/test.ts')).policyTest),
   command(explainSpec, async () => (await import('../questions/explain.ts')).policyExplain),
-  command(whoSpec, async () => (await import('../questions/who.ts')).policyWho),
-  command(canSpec, async () => (await import('../questions/can.ts')).policyCan),
-  command(openSpec, async () => (await import('../questions/open.ts')).policyOpen),
+  operationCommand(policyWho, {
+    ...{ arguments: ['method', 'path'], output: tableOption, outputBefore: 'policies' },
+    exitCodes: {
+      0: 'a role besides admin may make the call',
+      1: 'only admin may, or the gateway refuses the call to everyone',
+      ...couldNotAsk,
+    },
+    examples: [
+      'postern policy who DELETE /api/v1/orders/7',
+      'postern policy who GET /api/v1/orders --accounts',
+      'postern policy who PUT /api/v1/orders/7 --revision live --config production.yaml',
+      "postern policy who DELETE /api/v1/orders/7 --output json | jq -r '.roles[].roleKey'",
+    ],
+    view: async () => (await import('../questions/who-view.ts')).policyWhoView,
+  }),
+  operationCommand(policyCan, {
+    ...{ arguments: ['role'], output: tableOption, outputBefore: 'policies' },
+    exitCodes: {
+      0: 'a rule allows the role something; with --compare, something that the other role may not do',
+      1: 'no rule allows it anything more, or the policy does not name the role',
+      ...couldNotAsk,
+    },
+    examples: [
+      'postern policy can editor',
+      'postern policy can editor --compare viewer',
+      'postern policy can contractor --compare employee && echo contractors may do more',
+      'postern policy can clerk --output csv > clerk.csv',
+      'postern policy can clerk --revision live --config production.yaml',
+    ],
+    view: async () => (await import('../questions/can-view.ts')).policyCanView,
+  }),
+  operationCommand(policyOpen, {
+    outputBefore: 'policies',
+    exitCodes: { 0: 'listed', ...couldNotAsk },
+    examples: [
+      'postern policy open',
+      'postern policy open --revision live --config production.yaml > open-endpoints.txt',
+      "postern policy open --output json | jq '.routes'",
+    ],
+    view: async () => (await import('../questions/open-view.ts')).policyOpenView,
+  }),
   command(matrixSpec, async () => (await import('../questions/matrix/matrix.ts')).policyMatrix),
-  command(namesSpec, async () => (await import('../questions/names/names.ts')).policyNames),
+  operationCommand(policyNames, {
+    outputBefore: 'policies',
+    exitCodes: { 0: 'listed', ...couldNotAsk },
+    examples: [
+      'postern policy names',
+      "postern policy names --output json | jq -r '.roles[]'",
+      "postern policy names --output json | jq -r '.operations[].path' | sort -u",
+    ],
+    view: async () => (await import('../questions/names-view.ts')).policyNamesView,
+  }),
   command(filesSpec, async () => (await import('../questions/files/files.ts')).policyFiles),
   command(
     coverageSpec,

@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
 import type { PlacedChange, PlacedDiff } from '../../answers/placed-diff.ts'
+import { isPublished } from '../../operations/policy/versions.ts'
 import type { Severity } from '../../policy/diff/access-change.ts'
 import type { Case, Level, Report, ReportRule, Result } from '../report/report.ts'
 import { summaryOf, verdictOf } from './access.ts'
 import { describeChange, momentOf } from './change-in-words.ts'
-import { isPublished } from '../../operations/policy/versions.ts'
 
 const kinds: Readonly<
   Record<Severity, ReportRule & { readonly id: string; readonly level: Level }>

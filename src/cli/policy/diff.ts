@@ -1,3 +1,4 @@
+import { isPublished, readVersions } from '../../operations/policy/versions.ts'
 import { policySettings } from '../../operations/policy-settings.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -8,7 +9,6 @@ import { diffAsJson } from './diff-json.ts'
 import { diffReport } from './diff-report.ts'
 import { reportEngine, slowNote, slownessOf } from './engine-cost.ts'
 import type { diffSpec } from './specs.ts'
-import { isPublished, readVersions } from '../../operations/policy/versions.ts'
 
 /** Compares the access that two policies grant. */
 export const policyDiff: Run<typeof diffSpec> = async (call, io) => {

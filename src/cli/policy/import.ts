@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Invalid } from '../../errors.ts'
 import { decline } from '../../operations/declined.ts'
+import { createPolicyDirectory } from '../../operations/policy/directory.ts'
 import { policySettings } from '../../operations/policy-settings.ts'
 import { goAdminExclusions, specifiedExclusions } from '../../policy/import/import-exclusions.ts'
 import { type Imported, importRows, type LeftOut } from '../../policy/import/import-rows.ts'
@@ -18,7 +19,6 @@ import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import { withGoAdminTable } from '../go-admin-table.ts'
 import type { Io } from '../io.ts'
-import { createPolicyDirectory } from '../../operations/policy/directory.ts'
 import type { importSpec } from './specs.ts'
 
 /** Imports a policy from a go-admin database or from casbin-redis-adapter. */

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { formatProblem, Invalid, type Problem } from '../../errors.ts'
+import { type PolicyDirectory, readPolicyDirectory } from '../../operations/policy/directory.ts'
+import { isCommit, readCommit } from '../../operations/policy/git-directory.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import { checkPolicySet, type Finding, type Surroundings } from '../../policy/checks/check.ts'
 import { parseTestFile } from '../../policy/expectations/test-file.ts'
@@ -11,8 +13,6 @@ import { readTestFiles } from '../../stores/policies/policy-files.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
-import { type PolicyDirectory, readPolicyDirectory } from '../../operations/policy/directory.ts'
-import { isCommit, readCommit } from '../../operations/policy/git-directory.ts'
 
 /** A policy directory, read and checked. It has a set unless it has errors. */
 export interface Review {

@@ -1,5 +1,6 @@
 import { routeLabel } from '../../admission/route-label.ts'
 import { createServingRoutes } from '../../answers/serving-routes.ts'
+import { readVersion } from '../../operations/policy/versions.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import type { Surroundings } from '../../policy/checks/check.ts'
 import { type KnownRoles, knownRoles } from '../../policy/checks/known-roles.ts'
@@ -7,7 +8,6 @@ import type { ServedRoutes } from '../../policy/checks/served-paths.ts'
 import { domainProblem } from '../../policy/domain.ts'
 import { hasDomain } from '../../policy/model/model.ts'
 import type { Io } from '../io.ts'
-import { readVersion } from '../../operations/policy/versions.ts'
 
 /** The options that say what to check a policy against. */
 interface SurroundingOptions {

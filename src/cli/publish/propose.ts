@@ -1,3 +1,4 @@
+import { readPublished } from '../../operations/policy/versions.ts'
 import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import { readOver, writeProposed } from '../../operations/publish/base.ts'
 import {
@@ -13,7 +14,6 @@ import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces, printable } from '../format.ts'
 import { diffAsJson } from '../policy/diff-json.ts'
-import { readPublished } from '../../operations/policy/versions.ts'
 import { proposeSpec } from './approval-specs.ts'
 import { readNamed } from './candidate.ts'
 import { checkOver } from './publish.ts'

@@ -1,5 +1,11 @@
 import { basename, join, resolve } from 'node:path'
 import { decline } from '../../operations/declined.ts'
+import {
+  createPolicyDirectory,
+  namesIn,
+  replacePolicyFiles,
+} from '../../operations/policy/directory.ts'
+import { readPublished } from '../../operations/policy/versions.ts'
 import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import { baseNotWritten, writeBase } from '../../operations/publish/base.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
@@ -7,8 +13,6 @@ import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
 import { type Run, UsageError } from '../command.ts'
 import { count, json } from '../format.ts'
-import { createPolicyDirectory, namesIn, replacePolicyFiles } from '../../operations/policy/directory.ts'
-import { readPublished } from '../../operations/policy/versions.ts'
 import type { pullSpec } from './specs.ts'
 
 /** Writes a published policy into a directory. */

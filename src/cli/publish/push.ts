@@ -1,4 +1,5 @@
 import { decline } from '../../operations/declined.ts'
+import { readVersion } from '../../operations/policy/versions.ts'
 import {
   type PolicySettings,
   policySettings,
@@ -27,7 +28,6 @@ import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces } from '../format.ts'
 import type { Io } from '../io.ts'
 import { diffAsJson } from '../policy/diff-json.ts'
-import { readVersion } from '../../operations/policy/versions.ts'
 import { notedEngine, readCandidate, readNamed } from './candidate.ts'
 import { checkOver, publishPolicy, showWaiting, waitingOf } from './publish.ts'
 import { reviewParts } from './review-parts.ts'

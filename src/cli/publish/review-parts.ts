@@ -1,4 +1,5 @@
 import type { Admission } from '../../admission/verdict.ts'
+import { untrustedHead } from '../../operations/policy/versions.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import { nothing } from '../../operations/publish/open-proposal.ts'
 import { signedHistory } from '../../operations/publish/recorded-moves.ts'
@@ -9,7 +10,6 @@ import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
 import { compareAccess, formatAccess } from '../policy/access.ts'
 import { formatFindings } from '../policy/review.ts'
-import { untrustedHead } from '../../operations/policy/versions.ts'
 import { formatProposal } from './proposal-in-words.ts'
 
 /** Of a first policy everything is new: a longer list is not read. */

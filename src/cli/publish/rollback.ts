@@ -1,6 +1,6 @@
+import { readPublished } from '../../operations/policy/versions.ts'
 import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import type { Run } from '../command.ts'
-import { readPublished } from '../../operations/policy/versions.ts'
 import { notedEngine } from './candidate.ts'
 import { checkOver, checkRevision, publishPolicy, waitingOf } from './publish.ts'
 import { soleAuthorOf } from './signer.ts'

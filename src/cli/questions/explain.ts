@@ -7,6 +7,13 @@ import {
   type Verdict,
 } from '../../admission/verdict.ts'
 import { rolesIn } from '../../answers/asked.ts'
+import { askedTarget } from '../../operations/policy/asked-host.ts'
+import {
+  type AskedPolicy,
+  askedPolicy,
+  checkAsked,
+  policyName,
+} from '../../operations/policy/asked-policy.ts'
 import { type PolicySettings, policySettings } from '../../operations/policy-settings.ts'
 import type { Question } from '../../policy/engine/decision.ts'
 import { explain } from '../../policy/explain.ts'
@@ -18,8 +25,6 @@ import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import { datedJson } from '../policy/dated-json.ts'
 import type { AskedCaller } from './asked-caller.ts'
-import { askedTarget } from '../../operations/policy/asked-host.ts'
-import { type AskedPolicy, askedPolicy, checkAsked, policyName } from '../../operations/policy/asked-policy.ts'
 import { asJson, type Explanation, formatExplanation } from './explanation.ts'
 import { checkCaller, findCaller } from './find-caller.ts'
 import { printNotes } from './notes.ts'

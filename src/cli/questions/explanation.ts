@@ -1,11 +1,17 @@
 import { routeLabel } from '../../admission/route-label.ts'
 import { pathOf } from '../../admission/target.ts'
 import type { Admission, Verdict } from '../../admission/verdict.ts'
+import { lineOf } from '../../operations/policy/rule-line.ts'
+import {
+  ambiguityOf,
+  isTokenProblem,
+  refusalOf,
+  routeOf,
+  stepOf,
+} from '../../operations/policy/verdict-words.ts'
 import type { NearMiss } from '../../policy/engine/decision.ts'
 import { count, formatTable, printable } from '../format.ts'
 import type { AskedCaller } from './asked-caller.ts'
-import { lineOf } from '../../operations/policy/rule-line.ts'
-import { ambiguityOf, isTokenProblem, refusalOf, routeOf, stepOf } from '../../operations/policy/verdict-words.ts'
 
 /** A verdict with everything that helps to understand it. */
 export interface Explanation {

@@ -1,43 +1,8 @@
+import { askedFields } from '../../operations/policy/fields.ts'
 import { type CommandSpec, configOption, outputOption } from '../command.ts'
 
-const tableOption = {
-  output: {
-    value: 'FORMAT',
-    choices: ['text', 'json', 'csv'],
-    default: 'text',
-    description: 'output format: text, json or csv',
-  },
-} as const
-
 /** The options by which a user says what a question is about. */
-export const askedOptions = {
-  policies: {
-    value: 'DIR',
-    description:
-      'policy directory to ask about, or a commit as git:REF or git:REF:PATH (default: the live revision if policy.source is redis, else policy.directory)',
-  },
-  revision: {
-    value: 'REVISION|live',
-    description: 'published policy to ask about: the live one or a revision of the history',
-  },
-  domain: {
-    value: 'DOMAIN',
-    once: true,
-    description:
-      "domain to ask about, under a model with one: Casbin's r = sub, dom, obj, act (if the host is the domain, --host is enough)",
-  },
-  at: {
-    value: 'TIME',
-    description:
-      'answer for this date or time, such as 2026-12-01: lines that have expired by then do not count (default: now)',
-  },
-  host: {
-    value: 'HOST',
-    description:
-      'answer for requests to this host, such as api.example.com (default: a host that no route names)',
-  },
-  ...configOption,
-} as const
+export const askedOptions = { ...askedFields, ...configOption } as const
 
 export const explainSpec = {
   name: 'policy explain',
@@ -100,88 +65,11 @@ headers and bodies are not considered.`,
   ],
 } as const satisfies CommandSpec
 
-const couldNotAsk = {
+/** The exit codes of a question about a policy that cannot be answered. */
+export const couldNotAsk = {
   3: 'the policy or the configuration is not valid',
   5: 'Redis is unreachable, nothing is published, or the revision does not exist',
 } as const
-
-export const whoSpec = {
-  name: 'policy who',
-  summary: 'list the roles that may make a call',
-  details: `Answers with the code that decides in the gateway: every role that may make the call, the rule by
-which it may with its line, and the role that it inherits the rule from. Exclusions and routes that
-let everyone through, and paths that the gateway refuses, are named instead of roles. The role admin
-may make every call that is not refused.
-
-With --accounts, counts the accounts of each role in the configured database, without changing it.
-Works offline unless the policy is published or --accounts is given. In CSV, an apostrophe precedes
-text that a spreadsheet would evaluate as a formula.`,
-  arguments: [
-    { name: 'METHOD', description: 'HTTP method, such as GET' },
-    { name: 'PATH', description: 'request path, or https://HOST/PATH; a query string is ignored' },
-  ],
-  options: {
-    accounts: { description: 'count the accounts of each role in the configured database' },
-    ...tableOption,
-    ...askedOptions,
-  },
-  exitCodes: {
-    0: 'a role besides admin may make the call',
-    1: 'only admin may, or the gateway refuses the call to everyone',
-    ...couldNotAsk,
-  },
-  examples: [
-    'postern policy who DELETE /api/v1/orders/7',
-    'postern policy who GET /api/v1/orders --accounts',
-    'postern policy who PUT /api/v1/orders/7 --revision live --config production.yaml',
-    "postern policy who DELETE /api/v1/orders/7 --output json | jq -r '.roles[].roleKey'",
-  ],
-} as const satisfies CommandSpec
-
-export const canSpec = {
-  name: 'policy can',
-  summary: 'list everything that a role may do',
-  details: `Lists the rules that apply to the role, its own and inherited ones, by the route that serves them,
-with the deny rules that take calls away; then rules on paths that no route serves, rules without
-effect, and what every caller may do anyway.
-
-With --compare, lists what one role may do and the other may not: by access, not by line. A rule that
-the other role has in another form is not a difference. Works offline unless the policy is published.`,
-  arguments: [{ name: 'ROLE', description: 'role key, such as editor' }],
-  options: {
-    compare: { value: 'ROLE', description: 'show the differences from this role instead' },
-    ...tableOption,
-    ...askedOptions,
-  },
-  exitCodes: {
-    0: 'a rule allows the role something; with --compare, something that the other role may not do',
-    1: 'no rule allows it anything more, or the policy does not name the role',
-    ...couldNotAsk,
-  },
-  examples: [
-    'postern policy can editor',
-    'postern policy can editor --compare viewer',
-    'postern policy can contractor --compare employee && echo contractors may do more',
-    'postern policy can clerk --output csv > clerk.csv',
-    'postern policy can clerk --revision live --config production.yaml',
-  ],
-} as const satisfies CommandSpec
-
-export const openSpec = {
-  name: 'policy open',
-  summary: 'list every endpoint that needs no permission',
-  details: `Lists the endpoints of the gateway itself, public and authenticated routes, and exclusions, each with
-the reason that the files give, and exclusions without effect. Works offline unless the policy is
-published.`,
-  arguments: [],
-  options: { ...outputOption, ...askedOptions },
-  exitCodes: { 0: 'listed', ...couldNotAsk },
-  examples: [
-    'postern policy open',
-    'postern policy open --revision live --config production.yaml > open-endpoints.txt',
-    "postern policy open --output json | jq '.routes'",
-  ],
-} as const satisfies CommandSpec
 
 export const matrixSpec = {
   name: 'policy matrix',

@@ -1,12 +1,12 @@
 import type { TokenProblem } from '../../admission/verdict.ts'
 import type { Refusal } from '../../errors.ts'
+import { tokenProblems } from '../../operations/policy/verdict-words.ts'
 import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
 import { readToken } from '../tokens/token-command.ts'
 import { verifyAsGateway } from '../tokens/token-verify.ts'
 import type { AskedCaller } from './asked-caller.ts'
-import { tokenProblems } from '../../operations/policy/verdict-words.ts'
 
 /** The owner of a token, if the gateway accepts it. Nothing that is printed has the token. */
 export async function callerOfToken(

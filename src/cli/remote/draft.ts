@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import { readPolicyDirectory } from '../../operations/policy/directory.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
-import { readPolicyDirectory } from '../../operations/policy/directory.ts'
 
 /** The files of a policy directory of this machine, with names relative to it. */
 export interface Draft {

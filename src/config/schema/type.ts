@@ -1,4 +1,4 @@
-import type { Static, TSchema, Type as TypeBox } from 'typebox'
+import type { Static, TSchema, TUnsafe, Type as TypeBox } from 'typebox'
 
 type Schema = object
 type Options = Readonly<Record<string, unknown>>
@@ -49,4 +49,4 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
 
 /** The values that a schema accepts, deeply frozen. */
 export type ValueOf<Schema extends TSchema> = DeepReadonly<Static<Schema>>
-export type { TSchema }
+export type { TSchema, TUnsafe }

@@ -2,6 +2,12 @@ import { userList, userShow } from '../../operations/accounts/descriptions.ts'
 import { auditList } from '../../operations/audit/descriptions.ts'
 import { loginLocks } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
+import {
+  policyCan,
+  policyNames,
+  policyOpen,
+  policyWho,
+} from '../../operations/policy/descriptions.ts'
 import { roleList, roleShow } from '../../operations/roles/descriptions.ts'
 import { serviceList, tokenList } from '../../operations/services/descriptions.ts'
 import { sessionList } from '../../operations/sessions/descriptions.ts'
@@ -59,19 +65,7 @@ export const questions: readonly Operation[] = [
     needsThread: true,
     parameters: ['role', 'method', 'path', 'user', 'anonymous', ...asked],
   },
-  {
-    command: 'policy who',
-    role: 'reader',
-    needsThread: true,
-    parameters: ['method', 'path', 'accounts', ...asked],
-  },
-  {
-    command: 'policy can',
-    role: 'reader',
-    needsThread: true,
-    parameters: ['role', 'compare', ...asked],
-  },
-  { command: 'policy open', role: 'reader', needsThread: true, parameters: asked },
+  ...[policyWho, policyCan, policyOpen].map(offered),
   {
     command: 'policy matrix',
     role: 'reader',
@@ -106,7 +100,7 @@ export const questions: readonly Operation[] = [
     revisions: ['revision'],
   },
   { command: 'policy shadow', role: 'reader', parameters: ['limit'] },
-  { command: 'policy names', role: 'reader', needsThread: true, parameters: asked },
+  offered(policyNames),
   {
     command: 'policy files',
     role: 'reader',

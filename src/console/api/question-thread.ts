@@ -1,7 +1,7 @@
 import { type CallableThread, CallTimeout, startCallable } from '../../background/thread.ts'
 import type { Printed } from '../../cli/command.ts'
-import type { DraftDirectory } from '../../operations/context.ts'
 import { Fault } from '../../errors.ts'
+import type { DraftDirectory } from '../../operations/context.ts'
 import type { Input } from './check-input.ts'
 
 /** A command to run, and for whom. */

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { Fault, formatProblem, Invalid } from '../../errors.ts'
-import { withExistingDatabase } from '../configured-database.ts'
-import type { PolicySettings } from '../policy-settings.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
+import { withExistingDatabase } from '../configured-database.ts'
 import type { Surroundings } from '../context.ts'
+import type { PolicySettings } from '../policy-settings.ts'
 
 /** How many accounts each role has, or why that is not known. */
 export interface AccountCounts {
@@ -23,7 +23,10 @@ export interface AccountCount {
  * and joins a gateway that has the embedded one open. What fails is a problem, not an error: the
  * question is about the policy.
  */
-export async function countAccounts({ config }: PolicySettings, io: Surroundings): Promise<AccountCounts> {
+export async function countAccounts(
+  { config }: PolicySettings,
+  io: Surroundings,
+): Promise<AccountCounts> {
   if (config === undefined) return unknown('give a valid configuration with --config')
   const directory = resolve(io.cwd, config.application.dataDirectory)
   try {

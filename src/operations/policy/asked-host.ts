@@ -16,7 +16,10 @@ export function askedTarget(given: string, named: string | undefined): AskedTarg
   }
   const host = checkedHost('path', authority)
   if (fromOption !== undefined && fromOption !== host) {
-    throw new InvalidInput(undefined, `--host ${fromOption} and the host of the URL (${host}) differ: give one`)
+    throw new InvalidInput(
+      undefined,
+      `--host ${fromOption} and the host of the URL (${host}) differ: give one`,
+    )
   }
   return { path: path === undefined || path === '' ? '/' : path, host }
 }

@@ -4,7 +4,6 @@ import type { Asked } from '../../answers/asked.ts'
 import { domainsIn, inDomain } from '../../answers/in-domain.ts'
 import { count } from '../../count.ts'
 import { Invalid } from '../../errors.ts'
-import { type PolicySettings, policySettings } from '../policy-settings.ts'
 import { domainProblem } from '../../policy/domain.ts'
 import { compileAt } from '../../policy/engine/compile.ts'
 import { hasDomain } from '../../policy/model/model.ts'
@@ -12,10 +11,11 @@ import { placeOf } from '../../policy/review/finding.ts'
 import { isExpired, parseUntil } from '../../policy/rule/until.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { didYouMean } from '../../suggest.ts'
-import { isPublished, readVersion } from './versions.ts'
 import type { Surroundings } from '../context.ts'
 import { InvalidInput } from '../invalid-input.ts'
+import { type PolicySettings, policySettings } from '../policy-settings.ts'
 import { checkedHost } from './asked-host.ts'
+import { isPublished, readVersion } from './versions.ts'
 
 interface AskedOptions {
   readonly policies?: string | undefined
@@ -114,7 +114,8 @@ function askedDomain(
   if (isPresent && asked === undefined && isNeeded) {
     const named = namesOf(domainsIn(set))
     const option = isHost ? '--host or --domain' : '--domain'
-    throw new InvalidInput(undefined, 
+    throw new InvalidInput(
+      undefined,
       `the model has a domain: name one with ${option}${named === '' ? '' : ` (the policy names ${named})`}`,
     )
   }
@@ -132,7 +133,8 @@ function hostAsDomain(domain: string | undefined, host: string | undefined): str
     )
   }
   if (host === undefined || host === named) return named
-  throw new InvalidInput(undefined, 
+  throw new InvalidInput(
+    undefined,
     `--domain ${named} and the host ${host} differ, but the host is the domain (policy.domain.from is host): give one`,
   )
 }
@@ -184,7 +186,8 @@ export function checkAsked({ policies, revision }: AskedOptions): void {
     throw new InvalidInput(undefined, '--policies and --revision are both given: give one of them')
   }
   if (policies !== undefined && isPublished(policies)) {
-    throw new InvalidInput(undefined, 
+    throw new InvalidInput(
+      undefined,
       `--policies names a directory: write --revision ${policies}, or --policies ./${policies}`,
     )
   }
@@ -194,6 +197,11 @@ export function checkAsked({ policies, revision }: AskedOptions): void {
       `${JSON.stringify(revision)} is not a revision: write live, or at least 12 digits of one, such as r-3f2a9c81d604`,
     )
   }
+}
+
+/** What every answer about a policy ends with. */
+export function aboutPolicy({ name, policies, notes }: AskedPolicy, more: readonly string[] = []) {
+  return { policy: name, revision: policies.revision, notes: [...notes, ...more] }
 }
 
 /** The policy of an answer in words: `policies, r-…`, or `r-…` alone. */

@@ -5,7 +5,10 @@ export type Dated<Value> = Value extends readonly (infer Item)[]
   ? readonly Dated<Item>[]
   : Value extends object
     ? {
-        readonly [Key in keyof Value as undefined extends Value[Key] ? never : Key]: Member<Value, Key>
+        readonly [Key in keyof Value as undefined extends Value[Key] ? never : Key]: Member<
+          Value,
+          Key
+        >
       } & {
         readonly [Key in keyof Value as undefined extends Value[Key] ? Key : never]?: Member<
           Value,

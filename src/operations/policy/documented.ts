@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import type { Operation } from '../../answers/call-cases.ts'
 import { formatProblem, Invalid } from '../../errors.ts'
 import { type OpenApiDocument, readOpenApi } from '../../openapi/document.ts'
-import type { PolicySettings } from '../policy-settings.ts'
 import type { Surroundings } from '../context.ts'
+import type { PolicySettings } from '../policy-settings.ts'
 
 /** What the documents of `policy.openapi` describe. */
 interface Documented {
@@ -13,7 +13,10 @@ interface Documented {
   readonly notes: readonly string[]
 }
 
-export async function readDocumented({ config }: PolicySettings, io: Pick<Surroundings, 'cwd'>): Promise<Documented> {
+export async function readDocumented(
+  { config }: PolicySettings,
+  io: Pick<Surroundings, 'cwd'>,
+): Promise<Documented> {
   const read = await Promise.all((config?.policy.openapi ?? []).map((name) => tryRead(name, io)))
   const documents = read.filter((each) => typeof each !== 'string')
   return {
@@ -27,7 +30,10 @@ export async function readDocumented({ config }: PolicySettings, io: Pick<Surrou
   }
 }
 
-async function tryRead(name: string, io: Pick<Surroundings, 'cwd'>): Promise<OpenApiDocument | string> {
+async function tryRead(
+  name: string,
+  io: Pick<Surroundings, 'cwd'>,
+): Promise<OpenApiDocument | string> {
   try {
     return await readOpenApi({ path: resolve(io.cwd, name), name })
   } catch (error) {

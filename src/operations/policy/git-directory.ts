@@ -33,7 +33,10 @@ export async function readCommit(
 ): Promise<PolicyDirectory> {
   const [, ref = '', path] = /^git:([^:]*)(?::(.*))?$/s.exec(name) ?? []
   if (!isCommitName(ref)) {
-    throw new InvalidInput(undefined, `${JSON.stringify(name)}: write git:REF or git:REF:PATH, such as git:main`)
+    throw new InvalidInput(
+      undefined,
+      `${JSON.stringify(name)}: write git:REF or git:REF:PATH, such as git:main`,
+    )
   }
   const commit = await commitOf(ref, place)
   const directory = await directoryOf(path ?? usual(), path !== undefined, place)

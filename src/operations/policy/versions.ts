@@ -1,16 +1,12 @@
-import {
-  type PolicySettings,
-  unavailable,
-  withPolicyStore,
-} from '../policy-settings.ts'
 import { parsePolicyPair } from '../../policy/set/policy-pair.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
+import { printable } from '../../printable.ts'
 import { isRejection, verifySigned } from '../../signing/trust.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { PolicyDocument, PolicyStore } from '../../stores/policies/policy-store.ts'
 import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
-import { printable } from '../../printable.ts'
 import type { Surroundings } from '../context.ts'
+import { type PolicySettings, unavailable, withPolicyStore } from '../policy-settings.ts'
 import { readPolicyDirectory } from './directory.ts'
 import { isCommit, readCommit } from './git-directory.ts'
 

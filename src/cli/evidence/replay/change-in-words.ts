@@ -1,7 +1,7 @@
+import { lineOf } from '../../../operations/policy/rule-line.ts'
 import type { Change } from '../../../replay/changes.ts'
 import type { DistinctCount } from '../../../replay/distinct.ts'
 import { count } from '../../format.ts'
-import { lineOf } from '../../../operations/policy/rule-line.ts'
 
 /** The parts of a change as words; texts of the log are not escaped. */
 interface ChangeWords {

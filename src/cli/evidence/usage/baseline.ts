@@ -1,9 +1,9 @@
 import type { Observation } from '../../../answers/usage/observation.ts'
 import { Fault, Invalid } from '../../../errors.ts'
+import type { AskedPolicy } from '../../../operations/policy/asked-policy.ts'
+import { readVersion } from '../../../operations/policy/versions.ts'
 import type { PolicySet } from '../../../policy/set/policy-set.ts'
 import type { Io } from '../../io.ts'
-import { readVersion } from '../../../operations/policy/versions.ts'
-import type { AskedPolicy } from '../../../operations/policy/asked-policy.ts'
 
 /** The policies of an observation; `undefined` when those of its begin are not known, with the reason. */
 interface Baseline {

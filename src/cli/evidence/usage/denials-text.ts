@@ -1,8 +1,8 @@
 import type { Denial } from '../../../answers/usage/denials.ts'
 import type { Observation } from '../../../answers/usage/observation.ts'
-import { count, formatTable, printable } from '../../format.ts'
 import { type AskedPolicy, policyName } from '../../../operations/policy/asked-policy.ts'
 import { lineOf } from '../../../operations/policy/rule-line.ts'
+import { count, formatTable, printable } from '../../format.ts'
 import { observedAsJson, observedInWords, timeInWords } from './observed-words.ts'
 
 /** Refusals since a day, and what a policy says about them. */

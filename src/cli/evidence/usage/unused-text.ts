@@ -1,10 +1,10 @@
 import type { Observation } from '../../../answers/usage/observation.ts'
 import type { UnusedAnswer } from '../../../answers/usage/unused.ts'
+import { type AskedPolicy, policyName } from '../../../operations/policy/asked-policy.ts'
+import { lineOf } from '../../../operations/policy/rule-line.ts'
 import type { Exclusion, Rule } from '../../../policy/rule/rule.ts'
 import type { PolicySet } from '../../../policy/set/policy-set.ts'
 import { count, formatTable, printable } from '../../format.ts'
-import { type AskedPolicy, policyName } from '../../../operations/policy/asked-policy.ts'
-import { lineOf } from '../../../operations/policy/rule-line.ts'
 import { observedAsJson, observedInWords, timeInWords } from './observed-words.ts'
 
 /** What was not used, by which policy and observation. */

@@ -1,9 +1,13 @@
 import { routeLabel } from '../../../admission/route-label.ts'
-import type { CanAnswer } from '../../../answers/can.ts'
-import type { RoleDifferences } from '../../../answers/compare.ts'
-import type { EffectiveRule } from '../../../answers/rule-effects.ts'
+import type { DocumentOf } from '../../../operations/operation.ts'
+import type { policyCan } from '../../../operations/policy/descriptions.ts'
 import { ruleColumns, ruleTitles, withoutRule } from './held-rule.ts'
 import { formatCsv } from './rows.ts'
+
+type Document = DocumentOf<typeof policyCan>
+export type Comparison = Extract<Document, { readonly comparedWith: string }>
+export type CanAnswer = Exclude<Document, Comparison>
+export type EffectiveRule = CanAnswer['unserved'][number]
 
 /** A line for each rule of a role at each route. */
 export function canCsv(answer: CanAnswer): string {
@@ -29,9 +33,11 @@ export function canCsv(answer: CanAnswer): string {
 }
 
 /** A line for each rule by which one of two roles may do what the other may not. */
-export function compareCsv(
-  sides: readonly { readonly roleKey: string; readonly found: RoleDifferences }[],
-): string {
+export function compareCsv({ roleKey: first, comparedWith, more, less }: Comparison): string {
+  const sides = [
+    { roleKey: first, found: more },
+    { roleKey: comparedWith, found: less },
+  ]
   const rows = sides.flatMap(({ roleKey, found }) => [
     ...(found.isEverything ? [[roleKey, 'everything', ...withoutRule, '']] : []),
     ...found.differences.map((each) => [

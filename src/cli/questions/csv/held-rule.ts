@@ -1,6 +1,6 @@
 import type { HeldRule } from '../../../answers/lineage.ts'
+import type { Dated } from '../../../operations/policy/dated.ts'
 import { placeOf } from '../../../policy/review/finding.ts'
-import { formatUntil } from '../../../policy/rule/until.ts'
 
 export const ruleTitles = ['effect', 'method', 'path', 'line', 'inherited from', 'until']
 
@@ -8,13 +8,6 @@ export const ruleTitles = ['effect', 'method', 'path', 'line', 'inherited from',
 export const withoutRule = ruleTitles.map(() => '')
 
 /** The columns of a rule that applies to a role. */
-export function ruleColumns({ rule, via, until }: HeldRule): readonly string[] {
-  return [
-    rule.effect,
-    rule.method,
-    rule.path,
-    placeOf(rule.origin),
-    via.join(' < '),
-    until === undefined ? '' : formatUntil(until),
-  ]
+export function ruleColumns({ rule, via, until = '' }: Dated<HeldRule>): readonly string[] {
+  return [rule.effect, rule.method, rule.path, placeOf(rule.origin), via.join(' < '), until]
 }

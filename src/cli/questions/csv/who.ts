@@ -1,10 +1,12 @@
-import type { RoleByRule, WhoAnswer } from '../../../answers/who.ts'
+import type { DocumentOf } from '../../../operations/operation.ts'
+import type { AccountCount } from '../../../operations/policy/account-counts.ts'
+import type { policyWho } from '../../../operations/policy/descriptions.ts'
 import { ruleColumns, ruleTitles, withoutRule } from './held-rule.ts'
 import { formatCsv } from './rows.ts'
 
-type CountOf = (
-  roleKey: string,
-) => { readonly enabled: number; readonly disabled: number } | undefined
+export type WhoAnswer = DocumentOf<typeof policyWho>
+export type RoleByRule = WhoAnswer['roles'][number]
+type CountOf = (roleKey: string) => AccountCount | undefined
 
 /** A line for each role that may make a call, and for each that a deny rule takes it from. */
 export function whoCsv(answer: WhoAnswer, countOf: CountOf | undefined): string {
@@ -20,11 +22,13 @@ function countColumns(roleKey: string, countOf: CountOf | undefined): readonly s
   return [enabled, disabled].map((number) => (number === undefined ? '' : String(number)))
 }
 
-function rowsOf({ kind, verdict, superusers, roles, deniedRoles }: WhoAnswer): string[][] {
-  if (kind === 'refused') return []
-  if (kind === 'open') {
-    const who = verdict.need === 'nothing' ? 'every caller' : 'every authenticated caller'
-    return [[who, 'yes', verdict.step, ...withoutRule]]
+function rowsOf(answer: WhoAnswer): string[][] {
+  const { allows, superusers, roles, deniedRoles, exclusion, endpoint } = answer
+  if (allows === 'none') return []
+  if (allows !== 'roles') {
+    const who = allows === 'everyone' ? 'every caller' : 'every authenticated caller'
+    const step = exclusion !== null ? 'exclusion' : endpoint !== null ? 'endpoint' : 'route'
+    return [[who, 'yes', step, ...withoutRule]]
   }
   const ofRole = (may: string) => (role: RoleByRule) => {
     const by = role.via.length === 0 ? 'rule' : 'inherited rule'

@@ -1,5 +1,8 @@
 import { relative, resolve } from 'node:path'
 import { Invalid } from '../../../errors.ts'
+import { loadedBy } from '../../../operations/policy/asked-policy.ts'
+import { namesIn } from '../../../operations/policy/directory.ts'
+import { isPublished, readVersion } from '../../../operations/policy/versions.ts'
 import { type PolicySettings, policySettings } from '../../../operations/policy-settings.ts'
 import { type PolicyFile, parsePolicySet } from '../../../policy/set/policy-set.ts'
 import { readPolicyFiles, readTestFiles } from '../../../stores/policies/policy-files.ts'
@@ -7,9 +10,6 @@ import type { Run } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { json, printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
-import { namesIn } from '../../../operations/policy/directory.ts'
-import { isPublished, readVersion } from '../../../operations/policy/versions.ts'
-import { loadedBy } from '../../../operations/policy/asked-policy.ts'
 import type { filesSpec } from './specs.ts'
 
 /** Prints the files of a policy, for those who want to change it. */

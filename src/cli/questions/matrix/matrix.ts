@@ -1,13 +1,18 @@
 import type { Operation } from '../../../answers/call-cases.ts'
 import { type Matrix, type MatrixOperation, matrix, matrixSize } from '../../../answers/matrix.ts'
 import { decline } from '../../../operations/declined.ts'
+import {
+  type AskedPolicy,
+  askedPolicy,
+  policyName,
+} from '../../../operations/policy/asked-policy.ts'
+import { readDocumented } from '../../../operations/policy/documented.ts'
+import { inexact } from '../../../operations/policy/inexact.ts'
+import { untilNote } from '../../../operations/policy/rule-line.ts'
 import { type Run, UsageError } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { count, json } from '../../format.ts'
-import { type AskedPolicy, askedPolicy, policyName } from '../../../operations/policy/asked-policy.ts'
-import { readDocumented } from '../../../operations/policy/documented.ts'
-import { inexact, printNotes } from '../notes.ts'
-import { untilNote } from '../../../operations/policy/rule-line.ts'
+import { printNotes } from '../notes.ts'
 import type { matrixSpec } from '../specs.ts'
 import { formatSheet } from './csv.ts'
 import { formatHtml } from './html.ts'

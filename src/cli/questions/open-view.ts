@@ -1,11 +1,38 @@
-import type { ExclusionEffect, WithoutEffect } from '../../answers/exclusion-effects.ts'
-import type { OpenAnswer, OpenRoute } from '../../answers/open.ts'
-import type { OtherTokens } from '../../answers/other-tokens.ts'
-import { placeOf } from '../../policy/review/finding.ts'
-import { formatDuration } from '../duration.ts'
-import { formatTable } from '../format.ts'
+import type { DocumentOf } from '../../operations/operation.ts'
+import type { policyOpen } from '../../operations/policy/descriptions.ts'
 import { untilNote } from '../../operations/policy/rule-line.ts'
 import { refusalOf } from '../../operations/policy/verdict-words.ts'
+import { placeOf } from '../../policy/review/finding.ts'
+import { formatDuration } from '../duration.ts'
+import { count, formatTable } from '../format.ts'
+import { noteLines, type ViewOf } from '../view.ts'
+
+type Document = DocumentOf<typeof policyOpen>
+type OpenAnswer = Pick<Document, 'endpoints' | 'routes' | 'exclusions'>
+type OpenRoute = Document['routes'][number]
+type ExclusionEffect = Document['exclusions'][number]
+type WithoutEffect = ExclusionEffect['reasons'][number]
+type OtherTokens = NonNullable<Document['otherTokens']>[number]
+
+export const policyOpenView: ViewOf<typeof policyOpen, string> = {
+  text({ document, shown = '' }) {
+    const { endpoints, routes, exclusions, otherTokens, notes } = document
+    const effective = exclusions.filter(({ effect }) => effect !== 'none').length
+    const found = [
+      count(endpoints.length, 'endpoint of the gateway', 'endpoints of the gateway'),
+      count(routes.length, 'route'),
+      count(effective, 'exclusion'),
+    ]
+    const out = [
+      `no permission needed: ${found.join(', ')}\n`,
+      formatTable([['policy', shown]], '  '),
+      formatOpen(document),
+      formatIdleExclusions(document),
+      formatOtherTokens(otherTokens ?? []),
+    ]
+    return { out: out.join(''), err: noteLines(notes) }
+  },
+}
 
 /** What needs no permission, by who may: a line each, with its reason. */
 export function formatOpen(answer: OpenAnswer): string {
@@ -20,13 +47,13 @@ export function formatOpen(answer: OpenAnswer): string {
 }
 
 /** Exclusions that change no answer, and why. */
-export function formatIdleExclusions({ exclusions }: OpenAnswer): string {
+function formatIdleExclusions({ exclusions }: OpenAnswer): string {
   const idle = exclusions.filter(({ effect }) => effect === 'none')
   return section('exclusions without effect', idle.map(idleRow))
 }
 
 /** Ways to get a token other than a login. Nothing is printed while login is the only one. */
-export function formatOtherTokens(others: readonly OtherTokens[]): string {
+function formatOtherTokens(others: readonly OtherTokens[]): string {
   return section('also let in, without a login', others.map(otherRow))
 }
 

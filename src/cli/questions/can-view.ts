@@ -1,19 +1,33 @@
 import { routeLabel } from '../../admission/route-label.ts'
-import { type AccessRoute, answererOf } from '../../admission/routes.ts'
-import type { CanAnswer } from '../../answers/can.ts'
-import type { EffectiveRule } from '../../answers/rule-effects.ts'
-import { placeOf } from '../../policy/review/finding.ts'
-import type { Rule } from '../../policy/rule/rule.ts'
-import { count, formatTable, printable } from '../format.ts'
+import { answererOf } from '../../admission/routes.ts'
+import { isAllowing } from '../../operations/policy/can.ts'
+import type { policyCan } from '../../operations/policy/descriptions.ts'
 import { untilNote } from '../../operations/policy/rule-line.ts'
+import { placeOf } from '../../policy/review/finding.ts'
+import { count, formatTable, printable } from '../format.ts'
+import { noteLines, type ViewOf } from '../view.ts'
+import { formatComparison } from './compare-text.ts'
+import { type CanAnswer, canCsv, compareCsv, type EffectiveRule } from './csv/can.ts'
+import { formatOpen } from './open-view.ts'
 
-/** Whether a rule lets its role make calls. */
-export function isAllowing({ effect }: EffectiveRule): boolean {
-  return effect === 'allows' || effect === 'partly'
+type Rule = EffectiveRule['rule']
+type AccessRoute = NonNullable<CanAnswer['routes'][number]['route']>
+
+export const policyCanView: ViewOf<typeof policyCan, string> = {
+  text({ document, shown = '' }) {
+    const err = noteLines(document.notes)
+    if ('comparedWith' in document) return { out: formatComparison(document, shown), err }
+    const open = document.unrestricted === undefined ? formatOpen(document.open) : ''
+    return { out: `${formatCan(document, shown)}${open}`, err }
+  },
+  csv({ document }) {
+    const out = 'comparedWith' in document ? compareCsv(document) : canCsv(document)
+    return { out, err: noteLines(document.notes) }
+  },
 }
 
 /** The rules of a role by route. */
-export function formatCan(answer: CanAnswer, policy: string): string {
+function formatCan(answer: CanAnswer, policy: string): string {
   const { roleKey, routes, unserved, ineffective, inherits } = answer
   const wide = rulesOfManyRoutes(routes)
   const head = [

@@ -1,0 +1,58 @@
+import { rolesIn } from '../../answers/asked.ts'
+import { can } from '../../answers/can.ts'
+import { differencesOf } from '../../answers/compare.ts'
+import { openEndpoints } from '../../answers/open.ts'
+import type { EffectiveRule } from '../../answers/rule-effects.ts'
+import { didYouMean } from '../../suggest.ts'
+import { decline } from '../declined.ts'
+import type { RunOf } from '../operation.ts'
+import { type AskedPolicy, aboutPolicy, askedPolicy, policyName } from './asked-policy.ts'
+import { dated } from './dated.ts'
+import type { policyCan } from './descriptions.ts'
+import { inexact } from './inexact.ts'
+
+/** Lists everything that a role may do, or what it may do and another may not. */
+export const run: RunOf<typeof policyCan, string> = async (input, context) => {
+  const { role, compare } = input
+  const asked = await askedPolicy({ ...input, config: context.configFile }, context)
+  for (const each of [role, compare]) {
+    if (each !== undefined) requireRole(each, asked)
+  }
+  const shown = policyName(asked)
+  if (compare !== undefined) return { ...compared(asked, role, compare), shown }
+  const answer = can(asked, role)
+  const notes = answer.isExact ? [] : inexact(asked, answer.unasked)
+  const isAnything =
+    answer.unrestricted !== undefined || answer.routes.some(({ rules }) => rules.some(isAllowing))
+  return {
+    document: dated({ ...answer, open: openEndpoints(asked), ...aboutPolicy(asked, notes) }),
+    outcome: isAnything ? 'done' : 'no',
+    shown,
+  }
+}
+
+/** Whether a rule lets its role make calls. */
+export function isAllowing({ effect }: Pick<EffectiveRule, 'effect'>): boolean {
+  return effect === 'allows' || effect === 'partly'
+}
+
+function compared(asked: AskedPolicy, roleKey: string, comparedWith: string) {
+  const more = differencesOf(asked, roleKey, comparedWith)
+  const less = differencesOf(asked, comparedWith, roleKey)
+  const isExact = more.isExact && less.isExact
+  const notes = isExact ? [] : inexact(asked, Math.max(more.unasked, less.unasked))
+  const isMore = more.isEverything || more.differences.length > 0
+  return {
+    document: dated({ roleKey, comparedWith, more, less, ...aboutPolicy(asked, notes) }),
+    outcome: isMore ? 'done' : 'no',
+  } as const
+}
+
+function requireRole(roleKey: string, { whole, name }: AskedPolicy): void {
+  const roles = rolesIn(whole)
+  // Only its matcher knows which roles a model that Casbin evaluates allows.
+  if (roleKey === 'admin' || roles.includes(roleKey) || whole.model.casbin !== undefined) return
+  decline(
+    `${name} does not name the role ${JSON.stringify(roleKey)}, so it may only do what every authenticated caller may ("postern policy open")${didYouMean(roleKey, roles)}`,
+  )
+}

@@ -1,0 +1,135 @@
+import { Type } from '../../config/schema/type.ts'
+import { question } from '../operation.ts'
+import { flag, list, nullable, text, whole, word } from '../schema.ts'
+import { askedFields, methodField } from './fields.ts'
+import { about, call, exclusion, held, open, route, rule } from './schemas.ts'
+
+export const policyNames = question({
+  name: 'policy names',
+  summary: 'list the roles, methods and paths that a policy and the routes name',
+  details: `What other questions can be about, for completion in shells, editors and the console. Paths are the
+patterns of rules, exclusions and routes, the endpoints of the gateway, and those of the documents of
+policy.openapi. Works offline unless the policy is published.`,
+  needsThread: true,
+  input: askedFields,
+  document: Type.Object({
+    roles: list(text),
+    operations: list(Type.Object({ ...call, from: list(text) })),
+    ...about,
+  }),
+})
+
+export const policyOpen = question({
+  name: 'policy open',
+  summary: 'list every endpoint that needs no permission',
+  details: `Lists the endpoints of the gateway itself, public and authenticated routes, and exclusions, each with
+the reason that the files give, and exclusions without effect. Works offline unless the policy is
+published.`,
+  needsThread: true,
+  input: askedFields,
+  document: Type.Object({
+    ...open,
+    otherTokens: nullable(
+      list(
+        Type.Union([
+          Type.Object({ kind: Type.Literal('service'), maxLifetimeSeconds: whole }),
+          Type.Object({ kind: Type.Literal('issuer'), issuer: text, roles: list(text) }),
+        ]),
+      ),
+      'null: no configuration says which other tokens gateways accept.',
+    ),
+    ...about,
+  }),
+})
+
+const effective = Type.Object({
+  ...held,
+  effect: word<'allows' | 'partly' | 'outweighed' | 'denies' | 'idle'>(),
+  example: Type.Optional(Type.Object(call)),
+})
+
+const differences = Type.Object({
+  differences: list(
+    Type.Object({ ...held, isWhole: flag, example: Type.Object(call), isUnserved: flag }),
+  ),
+  ...{ isEverything: flag, isExact: flag, unasked: whole },
+})
+
+export const policyCan = question({
+  name: 'policy can',
+  summary: 'list everything that a role may do',
+  details: `Lists the rules that apply to the role, its own and inherited ones, by the route that serves them,
+with the deny rules that take calls away; then rules on paths that no route serves, rules without
+effect, and what every caller may do anyway.
+
+With --compare, lists what one role may do and the other may not: by access, not by line. A rule that
+the other role has in another form is not a difference. Works offline unless the policy is published.`,
+  needsThread: true,
+  input: {
+    role: {
+      ...{ value: 'ROLE', required: 'give the key of the role' },
+      description: 'role key, such as editor',
+    },
+    compare: { value: 'ROLE', description: 'show the differences from this role instead' },
+    ...askedFields,
+  },
+  document: Type.Union([
+    Type.Object({
+      roleKey: text,
+      unrestricted: Type.Optional(
+        Type.Union([Type.Literal('admin'), Type.Object({ clause: text })]),
+      ),
+      ...{ isKnown: flag, inherits: list(text) },
+      routes: list(
+        Type.Object({
+          ...{ route: Type.Optional(route), isFixedResponse: flag, rules: list(effective) },
+        }),
+      ),
+      ...{ unserved: list(effective), ineffective: list(effective), isExact: flag },
+      ...{ unasked: whole, open: Type.Object(open), ...about },
+    }),
+    Type.Object({
+      ...{ roleKey: text, comparedWith: text, more: differences, less: differences, ...about },
+    }),
+  ]),
+})
+
+const accounts = Type.Optional(nullable(Type.Object({ enabled: whole, disabled: whole })))
+const roleByRule = Type.Object({
+  ...{ roleKey: text, ...held, alsoAllowedBy: list(Type.Object(held)), accounts },
+})
+
+export const policyWho = question({
+  name: 'policy who',
+  summary: 'list the roles that may make a call',
+  details: `Answers with the code that decides in the gateway: every role that may make the call, the rule by
+which it may with its line, and the role that it inherits the rule from. Exclusions and routes that
+let everyone through, and paths that the gateway refuses, are named instead of roles. The role admin
+may make every call that is not refused.
+
+With --accounts, counts the accounts of each role in the configured database, without changing it.
+Works offline unless the policy is published or --accounts is given. In CSV, an apostrophe precedes
+text that a spreadsheet would evaluate as a formula.`,
+  needsThread: true,
+  input: {
+    method: methodField,
+    path: {
+      ...{ value: 'PATH', required: 'give the path' },
+      description: 'request path, or https://HOST/PATH; a query string is ignored',
+    },
+    accounts: { description: 'count the accounts of each role in the configured database' },
+    ...askedFields,
+  },
+  document: Type.Object({
+    ...{ ...call, superusers: list(Type.Object({ roleKey: text, clause: text })) },
+    ...{
+      otherMethods: list(rule),
+      allows: word<'none' | 'roles' | 'authenticated' | 'everyone'>(),
+    },
+    ...{ refusal: Type.Optional(text), refused: Type.Optional(text), isUnserved: flag },
+    ...{ route: nullable(text), access: nullable(text), upstream: nullable(text) },
+    ...{ isFixedResponse: flag, endpoint: nullable(text), exclusion: nullable(exclusion) },
+    ...{ admin: Type.Object({ allowed: flag, accounts }), roles: list(roleByRule) },
+    ...{ deniedRoles: list(roleByRule), ...about },
+  }),
+})

@@ -1,0 +1,15 @@
+import { openEndpoints } from '../../answers/open.ts'
+import { otherTokens } from '../../answers/other-tokens.ts'
+import type { RunOf } from '../operation.ts'
+import { aboutPolicy, askedPolicy, policyName } from './asked-policy.ts'
+import { dated } from './dated.ts'
+import type { policyOpen } from './descriptions.ts'
+
+/** Lists every endpoint that needs no permission, and why. */
+export const run: RunOf<typeof policyOpen, string> = async (input, context) => {
+  const asked = await askedPolicy({ ...input, config: context.configFile }, context, 'optional')
+  const { config } = asked.settings
+  const others = config === undefined ? null : otherTokens(config)
+  const document = dated({ ...openEndpoints(asked), otherTokens: others, ...aboutPolicy(asked) })
+  return { document, shown: policyName(asked) }
+}

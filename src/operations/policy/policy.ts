@@ -1,0 +1,7 @@
+import { implement } from '../operation.ts'
+import * as described from './descriptions.ts'
+
+export const policyNames = implement(described.policyNames, () => import('./names.ts'))
+export const policyOpen = implement(described.policyOpen, () => import('./open.ts'))
+export const policyCan = implement(described.policyCan, () => import('./can.ts'))
+export const policyWho = implement(described.policyWho, () => import('./who.ts'))

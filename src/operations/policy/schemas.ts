@@ -1,0 +1,71 @@
+import type { Access } from '../../admission/routes.ts'
+import type { CallRefusal } from '../../admission/verdict.ts'
+import { Type } from '../../config/schema/type.ts'
+import type { Effect } from '../../policy/rule/rule.ts'
+import { flag, list, text, whole, word } from '../schema.ts'
+
+export const call = { method: text, path: text } as const
+const origin = Type.Object({ file: text, line: whole })
+/** A date, or a time where it is not the start of a day. */
+const until = Type.Optional(text)
+
+/** A `p` line. */
+export const rule = Type.Object({
+  ...{ roleKey: text, ...call, effect: word<Effect>(), origin, until },
+  ...{ fields: Type.Optional(list(text)), domain: Type.Optional(text) },
+})
+
+/** A rule that applies to a role, and the roles between. */
+export const held = { rule, via: list(text), until } as const
+
+/** An entry of the exclusion list. */
+export const exclusion = Type.Object({ ...call, reason: text, origin, until })
+
+/** What every answer about a policy ends with. */
+export const about = { policy: text, revision: text, notes: list(text) } as const
+
+const need = word<'nothing' | 'identity'>()
+const access = word<Access>()
+
+const more = { additionalProperties: true } as const
+
+/** A route of the configuration with all that it says. */
+export const route = Type.Object(
+  {
+    ...{ path: text, access, name: Type.Optional(text), upstream: Type.Optional(text) },
+    ...{ match: Type.Optional(word<'prefix' | 'exact'>()), hosts: Type.Optional(list(text)) },
+    ...{ methods: Type.Optional(list(text)), respond: Type.Optional(Type.Object({}, more)) },
+  },
+  more,
+)
+
+const withoutEffect = Type.Union([
+  Type.Object({ why: Type.Literal('refused'), refusal: Type.Optional(word<CallRefusal>()) }),
+  Type.Object({ why: Type.Literal('unserved') }),
+  Type.Object({ why: Type.Literal('own-endpoint'), need }),
+  Type.Object({ why: Type.Literal('open-route'), need, path: text }),
+  Type.Object({ why: Type.Literal('earlier-entry'), exclusion }),
+])
+
+/** What needs no permission. */
+export const open = {
+  endpoints: list(
+    Type.Object({ by: text, need, ...call, reason: text, upstream: Type.Optional(text) }),
+  ),
+  routes: list(
+    Type.Object({
+      ...{ by: text, need, path: text, covers: text, methods: Type.Optional(list(text)) },
+      ...{ reason: Type.Optional(text), upstream: Type.Optional(text), isFixedResponse: flag },
+      except: list(Type.Object({ path: text, access })),
+    }),
+  ),
+  exclusions: list(
+    Type.Object({
+      ...{ exclusion, effect: word<'whole' | 'partly' | 'none'>() },
+      reasons: Type.Array(withoutEffect, {
+        description: 'Why some or all of its calls would be answered the same without it.',
+      }),
+    }),
+  ),
+  areRoutesKnown: flag,
+} as const

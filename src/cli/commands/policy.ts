@@ -1,14 +1,20 @@
-import { policyCan, policyNames, policyOpen, policyWho } from '../../operations/policy/policy.ts'
-import type { Command } from '../command.ts'
+import {
+  policyCan,
+  policyFiles,
+  policyHistory,
+  policyNames,
+  policyOpen,
+  policyWho,
+} from '../../operations/policy/policy.ts'
+import { type Command, linesOption } from '../command.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
 import { denialsSpec, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { approveSpec, proposalsSpec, proposeSpec } from '../publish/approval-specs.ts'
 import { promoteSpec, shadowSpec } from '../publish/shadow-specs.ts'
-import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
+import { pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
-import { filesSpec } from '../questions/files/specs.ts'
 import { couldNotAsk, explainSpec, matrixSpec } from '../questions/specs.ts'
 import { operationCommand } from './operation-command.ts'
 import { command } from './run-command.ts'
@@ -76,7 +82,21 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/names-view.ts')).policyNamesView,
   }),
-  command(filesSpec, async () => (await import('../questions/files/files.ts')).policyFiles),
+  operationCommand(policyFiles, {
+    arguments: ['revision'],
+    exitCodes: {
+      ...couldNotAsk,
+      0: 'printed',
+      3: 'a file cannot be read, or the configuration is not valid',
+    },
+    examples: [
+      'postern policy files',
+      'postern policy files live --tests',
+      "postern policy files r-3f2a9c81d604 --output json | jq -r '.files[].name'",
+      'postern policy files r-3f2a9c81d604 > before.txt  # to compare line by line',
+    ],
+    view: async () => (await import('../questions/files-view.ts')).policyFilesView,
+  }),
   command(
     coverageSpec,
     async () => (await import('../questions/coverage/coverage.ts')).policyCoverage,
@@ -93,7 +113,17 @@ export const policyCommands: readonly Command[] = [
   command(promoteSpec, async () => (await import('../publish/promote.ts')).policyPromote),
   command(pullSpec, async () => (await import('../publish/pull.ts')).policyPull),
   command(statusSpec, async () => (await import('../publish/status.ts')).policyStatus),
-  command(historySpec, async () => (await import('../publish/history.ts')).policyHistory),
+  operationCommand(policyHistory, {
+    output: linesOption,
+    exitCodes: { 0: 'listed', 3: 'the configuration is not valid', 5: 'Redis is unreachable' },
+    examples: [
+      'postern policy history',
+      'postern policy history --limit 100',
+      'postern policy history --output json | jq -r \'.[] | select(.author == "ci") | .revision\'',
+      'postern policy history --limit 1000 --output jsonl >> audit.jsonl',
+    ],
+    view: async () => (await import('../publish/history-view.ts')).policyHistoryView,
+  }),
   command(rollbackSpec, async () => (await import('../publish/rollback.ts')).policyRollback),
   command(importSpec, async () => (await import('../policy/import.ts')).policyImport),
   command(followSpec, async () => (await import('../follow/follow.ts')).policyFollow),

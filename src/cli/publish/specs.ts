@@ -1,4 +1,4 @@
-import { type CommandSpec, configOption, linesOption, outputOption } from '../command.ts'
+import { type CommandSpec, configOption, outputOption } from '../command.ts'
 import { directoryArgument } from '../policy/specs.ts'
 
 /** Why, which `push` and `propose` require. */
@@ -178,35 +178,6 @@ replica that no longer runs. Shows why a replica cannot load or confirm the newe
     'postern policy status --forget gw-7-3fa91c',
     'watch -n 2 postern policy status',
     "postern policy status --output json | jq -r '.replicas[] | select(.lost) | .id'",
-  ],
-} as const satisfies CommandSpec
-
-export const historySpec = {
-  name: 'policy history',
-  summary: 'list who published which revision, when and why',
-  details: `Times are by the clock of Redis. The author is who signed the policy, by policy.trust. Without a
-signature it is what the publisher said, marked as unverified. For a proposal, also says who published
-it, if that is not the author.
-
-Gateways copy the history to the database, so it outlives Redis. Lists both where the configuration
-has the database, and says when one of them could not be asked.`,
-  arguments: [],
-  options: {
-    limit: {
-      value: 'N',
-      number: { min: 1, integer: true },
-      default: '20',
-      description: 'number of entries, newest first',
-    },
-    ...linesOption,
-    ...configOption,
-  },
-  exitCodes: { 0: 'listed', 3: 'the configuration is not valid', 5: 'Redis is unreachable' },
-  examples: [
-    'postern policy history',
-    'postern policy history --limit 100',
-    'postern policy history --output json | jq -r \'.[] | select(.author == "ci") | .revision\'',
-    'postern policy history --limit 1000 --output jsonl >> audit.jsonl',
   ],
 } as const satisfies CommandSpec
 

@@ -4,6 +4,8 @@ import { loginLocks } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
 import {
   policyCan,
+  policyFiles,
+  policyHistory,
   policyNames,
   policyOpen,
   policyWho,
@@ -101,15 +103,9 @@ export const questions: readonly Operation[] = [
   },
   { command: 'policy shadow', role: 'reader', parameters: ['limit'] },
   offered(policyNames),
-  {
-    command: 'policy files',
-    role: 'reader',
-    needsThread: true,
-    parameters: ['revision', 'tests'],
-    revisions: ['revision'],
-  },
+  offered(policyFiles),
   { command: 'policy status', role: 'reader' },
-  { command: 'policy history', role: 'reader', parameters: ['limit'] },
+  offered(policyHistory),
   ...[userList, userShow, roleList, roleShow, serviceList, tokenList, sessionList].map(offered),
   {
     command: 'login list',

@@ -1,4 +1,4 @@
-import { Type } from '../../config/schema/type.ts'
+import { type TUnsafe, Type } from '../../config/schema/type.ts'
 import { question } from '../operation.ts'
 import { flag, list, nullable, text, whole, word } from '../schema.ts'
 import { askedFields, methodField } from './fields.ts'
@@ -132,4 +132,57 @@ text that a spreadsheet would evaluate as a formula.`,
     ...{ admin: Type.Object({ allowed: flag, accounts }), roles: list(roleByRule) },
     ...{ deniedRoles: list(roleByRule), ...about },
   }),
+})
+
+export const policyFiles = question({
+  name: 'policy files',
+  summary: 'print the files of a policy',
+  details: `Prints model.conf, *.csv and exclusions.yaml as they were published or proposed, or as they are in a
+directory, also if they are not valid. Writes nothing: "postern policy pull" writes a directory.
+
+Tests are never published. With --tests, a published policy comes with those of policy.directory, if
+that directory exists. Works offline unless the policy is published.`,
+  needsThread: true,
+  input: {
+    revision: {
+      ...{ value: 'DIR|REVISION|live', published: true },
+      description:
+        'a directory, a revision, a proposal or live (default: what the gateway of the configuration loads)',
+    },
+    tests: { description: 'also print tests/*_test.yaml' },
+  },
+  document: Type.Object({
+    policy: text,
+    revision: nullable(text, 'null: the files are not valid, so they have none.'),
+    files: list(Type.Object({ name: text, text })),
+  }),
+})
+
+const evidence = Type.Object({}, { additionalProperties: true }) as unknown as TUnsafe<
+  Readonly<Record<string, unknown>>
+>
+
+export const policyHistory = question({
+  name: 'policy history',
+  summary: 'list who published which revision, when and why',
+  details: `Times are by the clock of Redis. The author is who signed the policy, by policy.trust. Without a
+signature it is what the publisher said, marked as unverified. For a proposal, also says who published
+it, if that is not the author.
+
+Gateways copy the history to the database, so it outlives Redis. Lists both where the configuration
+has the database, and says when one of them could not be asked.`,
+  input: {
+    limit: {
+      ...{ value: 'N', number: { min: 1, integer: true }, default: '20' },
+      description: 'number of entries, newest first',
+    },
+  },
+  document: list(
+    Type.Object({
+      ...{ revision: text, sequence: whole, author: text, message: text, at: text, kind: text },
+      ...{ id: Type.Optional(text), origin: Type.Optional(text), publisher: Type.Optional(text) },
+      signed: Type.Optional(Type.Object({ statement: text, signatures: list(text) })),
+      ...{ evidence: Type.Optional(evidence), signers: list(text) },
+    }),
+  ),
 })

@@ -5,3 +5,5 @@ export const policyNames = implement(described.policyNames, () => import('./name
 export const policyOpen = implement(described.policyOpen, () => import('./open.ts'))
 export const policyCan = implement(described.policyCan, () => import('./can.ts'))
 export const policyWho = implement(described.policyWho, () => import('./who.ts'))
+export const policyFiles = implement(described.policyFiles, () => import('./files.ts'))
+export const policyHistory = implement(described.policyHistory, () => import('./history.ts'))

@@ -3,7 +3,7 @@ import { signersOf, type Trust } from '../../../signing/trust.ts'
 import type { Move } from '../document/policy-keys.ts'
 
 /** A move, and which trusted keys vouch for it. */
-export interface HistoryEntry extends Move {
+interface HistoryEntry extends Move {
   /** Names of `policy.trust.keys`. Empty: only the author says who it was. */
   readonly signers: readonly string[]
 }

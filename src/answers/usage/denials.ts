@@ -10,7 +10,7 @@ import type { Counted, RefusedCall } from '../../policy/usage/usage.ts'
 import type { Asked } from '../asked.ts'
 
 /** Refusals of one kind of call to one role, and what the policy says about it now. */
-export interface Denial extends RefusedCall, Counted {
+interface Denial extends RefusedCall, Counted {
   /** Absent where only the route is known. */
   readonly verdict?: Verdict
   readonly nearMisses: readonly NearMiss[]

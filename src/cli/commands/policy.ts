@@ -1,5 +1,6 @@
 import {
   policyCan,
+  policyDenials,
   policyFiles,
   policyHistory,
   policyNames,
@@ -8,7 +9,7 @@ import {
 } from '../../operations/policy/policy.ts'
 import { type Command, linesOption } from '../command.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
-import { denialsSpec, unusedSpec } from '../evidence/usage/specs.ts'
+import { couldNotCount, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { approveSpec, proposalsSpec, proposeSpec } from '../publish/approval-specs.ts'
@@ -102,7 +103,17 @@ export const policyCommands: readonly Command[] = [
     async () => (await import('../questions/coverage/coverage.ts')).policyCoverage,
   ),
   command(unusedSpec, async () => (await import('../evidence/usage/unused.ts')).policyUnused),
-  command(denialsSpec, async () => (await import('../evidence/usage/denials.ts')).policyDenials),
+  operationCommand(policyDenials, {
+    outputBefore: 'policies',
+    exitCodes: { 0: 'listed', ...couldNotCount },
+    examples: [
+      'postern policy denials',
+      'postern policy denials --since 30d --limit 50',
+      'postern policy denials --policies ../new-policies  # would they still be refused?',
+      "postern policy denials --output json | jq -r '.denials[].line // empty'",
+    ],
+    view: async () => (await import('../evidence/usage/denials-view.ts')).policyDenialsView,
+  }),
   command(diffSpec, async () => (await import('../policy/diff.ts')).policyDiff),
   command(replaySpec, async () => (await import('../evidence/replay/replay.ts')).policyReplay),
   command(proposeSpec, async () => (await import('../publish/propose.ts')).policyPropose),

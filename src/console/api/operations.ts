@@ -4,6 +4,7 @@ import { loginLocks } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
 import {
   policyCan,
+  policyDenials,
   policyFiles,
   policyHistory,
   policyNames,
@@ -81,12 +82,7 @@ export const questions: readonly Operation[] = [
     parameters: ['days', 'baseline', 'revision', 'domain', 'host'],
     revisions: ['baseline'],
   },
-  {
-    command: 'policy denials',
-    role: 'reader',
-    needsThread: true,
-    parameters: ['since', 'limit', ...asked],
-  },
+  offered(policyDenials),
   {
     command: 'policy diff',
     role: 'reader',

@@ -10,10 +10,14 @@ const origin = Type.Object({ file: text, line: whole })
 const until = Type.Optional(text)
 
 /** A `p` line. */
-export const rule = Type.Object({
-  ...{ roleKey: text, ...call, effect: word<Effect>(), origin, until },
+const line = {
+  ...{ roleKey: text, ...call, effect: word<Effect>(), origin },
   ...{ fields: Type.Optional(list(text)), domain: Type.Optional(text) },
-})
+} as const
+export const rule = Type.Object({ ...line, until })
+
+/** The same with its end in milliseconds, as answers about counted calls have it. */
+export const countedRule = Type.Object({ ...line, until: Type.Optional(whole) })
 
 /** A rule that applies to a role, and the roles between. */
 export const held = { rule, via: list(text), until } as const

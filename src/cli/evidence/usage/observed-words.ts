@@ -17,7 +17,3 @@ export function observedInWords({
 export function timeInWords(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
-
-export function observedAsJson({ from, ...observation }: Observation) {
-  return { ...observation, from: from === undefined ? null : new Date(from).toISOString() }
-}

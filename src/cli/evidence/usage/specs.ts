@@ -4,7 +4,7 @@ import { askedOptions } from '../../questions/specs.ts'
 /** Counts are about the past, so another time would answer nothing. */
 const { at: _, ...askedNow } = askedOptions
 
-const couldNotAsk = {
+export const couldNotCount = {
   3: 'the policy or the configuration is not valid',
   5: 'Redis or the database is unreachable, no gateway has counted yet, or the revision does not exist',
 } as const
@@ -46,7 +46,7 @@ tests would fail. Comments and order stay, and so does what is too new to tell.`
   exitCodes: {
     0: 'listed, and written with --write',
     1: 'nothing was written: too little was observed, or no rule would be left',
-    ...couldNotAsk,
+    ...couldNotCount,
   },
   examples: [
     'postern policy unused',
@@ -54,40 +54,5 @@ tests would fail. Comments and order stay, and so does what is too new to tell.`
     'postern policy unused --baseline git:HEAD~20  # policies in files have no history in Redis',
     'postern policy unused --write ../smaller && postern policy diff live ../smaller',
     "postern policy unused --output json | jq -r '.roles[].roleKey'",
-  ],
-} as const satisfies CommandSpec
-
-export const denialsSpec = {
-  name: 'policy denials',
-  summary: 'list what gateways refused most often, and the line that would allow it',
-  details: `Reads what gateways counted, from Redis or, without redis.url, from the database: refused calls by role,
-method and path, with ":id" in place of what looks like an identifier. For each: what the policy says
-now, the rules that nearly match, and the line that would allow the call. Whether it should be
-allowed is for you to decide: many refusals are right.
-
-Counts are by UTC day, so the list begins with the day of --since. Requests refused before the policy
-is asked, for example without a valid token, are not counted.`,
-  arguments: [],
-  options: {
-    since: {
-      value: 'TIME',
-      default: '1d',
-      description: 'how far to look back: 12h, 1d, 30d, or a date such as 2026-11-01',
-    },
-    limit: {
-      value: 'N',
-      number: { min: 1, max: 1000, integer: true },
-      default: '20',
-      description: 'how many to list, the most frequent ones first',
-    },
-    ...outputOption,
-    ...askedOptions,
-  },
-  exitCodes: { 0: 'listed', ...couldNotAsk },
-  examples: [
-    'postern policy denials',
-    'postern policy denials --since 30d --limit 50',
-    'postern policy denials --policies ../new-policies  # would they still be refused?',
-    "postern policy denials --output json | jq -r '.denials[].line // empty'",
   ],
 } as const satisfies CommandSpec

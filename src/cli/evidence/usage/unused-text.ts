@@ -1,11 +1,12 @@
 import type { Observation } from '../../../answers/usage/observation.ts'
 import type { UnusedAnswer } from '../../../answers/usage/unused.ts'
 import { type AskedPolicy, policyName } from '../../../operations/policy/asked-policy.ts'
+import { observed } from '../../../operations/policy/denials.ts'
 import { lineOf } from '../../../operations/policy/rule-line.ts'
 import type { Exclusion, Rule } from '../../../policy/rule/rule.ts'
 import type { PolicySet } from '../../../policy/set/policy-set.ts'
 import { count, formatTable, printable } from '../../format.ts'
-import { observedAsJson, observedInWords, timeInWords } from './observed-words.ts'
+import { observedInWords, timeInWords } from './observed-words.ts'
 
 /** What was not used, by which policy and observation. */
 export interface UnusedReport {
@@ -131,7 +132,7 @@ export function unusedAsJson({ asked, answer, observation, baseline, otherRoles 
   return {
     policy: asked.name,
     revision: asked.policies.revision,
-    observed: { ...observedAsJson(observation), otherRoles },
+    observed: { ...observed(observation), otherRoles },
     baseline: { name: baseline.name, isKnown: baseline.sets !== undefined },
     grants: answer.grants.map(placed),
     exclusions: answer.exclusions.map(placed),

@@ -1,10 +1,10 @@
-import { withRedis } from '../../../operations/configured-redis.ts'
-import { type PolicySettings, unavailable } from '../../../operations/policy-settings.ts'
-import type { Usage } from '../../../policy/usage/usage.ts'
-import { createRedisUsage } from '../../../stores/usage/redis-usage.ts'
-import type { EntryKind } from '../../../stores/usage/usage-entry.ts'
-import type { UsageStore } from '../../../stores/usage/usage-store.ts'
-import type { Io } from '../../io.ts'
+import type { Usage } from '../../policy/usage/usage.ts'
+import { createRedisUsage } from '../../stores/usage/redis-usage.ts'
+import type { EntryKind } from '../../stores/usage/usage-entry.ts'
+import type { UsageStore } from '../../stores/usage/usage-store.ts'
+import { withRedis } from '../configured-redis.ts'
+import type { Surroundings } from '../context.ts'
+import { type PolicySettings, unavailable } from '../policy-settings.ts'
 
 /** What to read: these days and these kinds. */
 interface Wanted {
@@ -19,7 +19,7 @@ interface Wanted {
 export async function readUsage(
   settings: PolicySettings,
   { days, kinds }: Wanted,
-  io: Io,
+  io: Surroundings,
 ): Promise<Usage> {
   const read = (store: UsageStore) => store.read(days, ['observed', ...kinds])
   const { config } = settings
@@ -45,7 +45,7 @@ async function fromRedis(
 async function fromDatabase(
   settings: PolicySettings,
   read: (store: UsageStore) => Promise<Usage>,
-  io: Io,
+  io: Surroundings,
 ): Promise<Usage> {
   const { readDatabaseUsage } = await import('./database-usage.ts')
   return readDatabaseUsage(settings, read, io)

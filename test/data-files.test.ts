@@ -13,8 +13,10 @@ const dataFiles = names.filter((name) => !name.endsWith('.ts'))
 /** As scripts/bundle.mjs finds what it copies beside the built modules. */
 const read = modules.flatMap((name) =>
   Array.from(
-    readFileSync(name, 'utf8').matchAll(/new URL\(\s*'\.\/([^']+)',\s*import\.meta\.url/g),
-    ([, beside = '']) => join(dirname(name), beside),
+    readFileSync(name, 'utf8').matchAll(
+      /new URL\(\s*'\.\/([^']+)',\s*import\.meta\.url|from '(\.\/[^']+\.json)'/g,
+    ),
+    ([, beside, imported = '']) => join(dirname(name), beside ?? imported),
   ),
 )
 

@@ -3,6 +3,7 @@ import { linkTo } from './address.ts'
 import { type Html, html } from './html.ts'
 import { pageTexts } from './language.ts'
 import { type Frame, layout, type Message } from './layout.ts'
+import { naming } from './texts/texts.ts'
 
 /** Which of the pages for logged-in callers exist. */
 export interface AccountPages {
@@ -20,7 +21,7 @@ export function loggedInView(
   const texts = pageTexts[address.language]
   const link = (to: string, text: string) =>
     html`<li><a href="${linkTo(`${path}/${to}`, address)}">${text}</a></li>\n`
-  const view = html`<p>${texts.loggedInAs(name)}</p>
+  const view = html`<p>${naming(texts.loggedInAs, name)}</p>
 <p><a class="button" href="${goOn}">${texts.goOn}</a></p>
 <ul class="links">
 ${pages.password && link('password', texts.changePassword)}${pages.logout && link('logout', texts.logOut)}</ul>
@@ -67,8 +68,8 @@ export function providerLogoutView(
   const { path, address } = frame
   const texts = pageTexts[address.language]
   // The path of this view asks to log out, which needs a login.
-  const view = html`<p>${texts.stillLoggedInAt(provider)}</p>
-<p><a class="button" href="${url}">${texts.logOutAt(provider)}</a></p>
+  const view = html`<p>${naming(texts.stillLoggedInAt, provider)}</p>
+<p><a class="button" href="${url}">${naming(texts.logOutAt, provider)}</a></p>
 <p><a href="${linkTo(path, address)}">${texts.logInAgain}</a></p>
 `
   return layout({ ...frame, viewPath: path }, texts.logOut, message, view)

@@ -1,7 +1,7 @@
 import { bestLanguage } from '../messages/language.ts'
-import { en } from './texts/en.ts'
+import en from './texts/en.json' with { type: 'json' }
 import type { Texts } from './texts/texts.ts'
-import { zh } from './texts/zh.ts'
+import zh from './texts/zh.json' with { type: 'json' }
 
 export type Language = 'en' | 'zh'
 

@@ -1,6 +1,7 @@
 import { linkTo, type PageAddress } from './address.ts'
 import { type Html, html } from './html.ts'
 import { pageTexts } from './language.ts'
+import { naming } from './texts/texts.ts'
 
 /** What all views of one page have in common. */
 export interface Frame {
@@ -29,7 +30,7 @@ export interface Message {
 export function layout(frame: Frame, heading: string, message: Message | undefined, view: Html) {
   const { path, address, hasLogo, next } = frame
   const texts = pageTexts[address.language]
-  const title = message?.isError ? texts.errorTitle(heading) : heading
+  const title = message?.isError ? naming(texts.errorTitle, heading) : heading
   return html`<!doctype html>
 <html lang="${texts.tag}">
 <head>

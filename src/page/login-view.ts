@@ -3,6 +3,7 @@ import { linkTo } from './address.ts'
 import { type Html, html } from './html.ts'
 import { pageTexts } from './language.ts'
 import { type Frame, layout, type Message } from './layout.ts'
+import { naming } from './texts/texts.ts'
 
 /** What the form needs to know about the configuration. */
 interface LoginForm {
@@ -96,7 +97,7 @@ function providerLinks({ address }: Frame, { providers, goOn }: LoginForm): Html
   const query = new URLSearchParams({ to: goOn })
   const links = providers.map(
     (name) =>
-      html`<li><a class="button" href="/api/v1/login/oidc/${name}?${query.toString()}">${texts.logInWith(name)}</a></li>\n`,
+      html`<li><a class="button" href="/api/v1/login/oidc/${name}?${query.toString()}">${naming(texts.logInWith, name)}</a></li>\n`,
   )
   return html`<ul class="providers">
 ${links}</ul>

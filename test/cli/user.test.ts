@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { sealLockout } from '../../src/login/lockouts/sealed-lockout.ts'
 import { createPasswordCredentials } from '../../src/login/password-credentials.ts'
 import { createPasswordHash } from '../../src/login/password-hash.ts'
-import { english } from '../../src/messages/english.ts'
+import { catalogs } from '../../src/messages/catalogs.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import type { Database } from '../../src/stores/database/database.ts'
 import { createDatabaseLockouts } from '../../src/stores/limits/database-lockouts.ts'
@@ -427,7 +427,7 @@ describe('postern user', () => {
       stdin: 'Henry.Tudor!',
     })
 
-    expect(named).toEqual({ code: 2, out: '', err: `postern: ${english['password-name']}\n` })
+    expect(named).toEqual({ code: 2, out: '', err: `postern: ${catalogs.en['password-name']}\n` })
   })
 
   test.each([

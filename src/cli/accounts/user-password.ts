@@ -1,8 +1,8 @@
 import { brokenPasswordRule } from '../../login/passwords/password-rules.ts'
-import { english } from '../../messages/english.ts'
+import { catalogs } from '../../messages/catalogs.ts'
 
 /** Why this text cannot be the password of that user, if so. */
 export function passwordProblem(text: string, username: string): string | undefined {
   const rule = brokenPasswordRule(text, { username })
-  return rule === undefined ? undefined : english[rule]
+  return rule === undefined ? undefined : catalogs.en[rule]
 }

@@ -1,8 +1,10 @@
-import type { en } from './en.ts'
+import type en from './en.json'
 
 /** Every text of the page. A language that lacks one does not compile. */
-export type Texts = { readonly [Name in keyof typeof en]: TextOf<(typeof en)[Name]> }
+export type Texts = Readonly<Record<keyof typeof en, string>>
 
-type TextOf<T> = T extends (...values: infer Values) => string
-  ? (...values: Values) => string
-  : string
+/** A text about somebody or something, with its name. */
+export function naming(text: string, name: string): string {
+  // As a function: `$&` in a name would mean something.
+  return text.replace('{name}', () => name)
+}

@@ -7,7 +7,7 @@ import { readAudit } from '../../src/stores/audit/read-audit.ts'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
 import { withFaults } from '../../src/stores/database/database-fault.ts'
 import { inTransaction } from '../../src/stores/database/repeated.ts'
-import type { Schema } from '../../src/stores/database/schema.ts'
+import type { Schema } from '../../src/stores/database/tables.ts'
 import { findMariadb, startMariadb } from '../support/mariadb-server.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 
@@ -53,7 +53,7 @@ describe.each(servers)('concurrent changes on $name', ({ start }) => {
 
   const counts = async () => {
     const { rows } = await sql<{ count: string }>`
-      select update_by::text as count from sys_user order by user_id`.execute(database.db)
+      select update_by as count from sys_user order by user_id`.execute(database.db)
     return rows.map(({ count }) => Number(count))
   }
 

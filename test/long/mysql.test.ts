@@ -176,7 +176,7 @@ describe.skipIf(findMariadb() === undefined)('MariaDB', () => {
     const { db, ...rest } = await fresh()
     const database = { db, ...rest }
     const id = '9007199254740993'
-    await sql`update sys_user set user_id = ${id}::bigint where username = 'editor'`.execute(db)
+    await sql`update sys_user set user_id = ${id} where username = 'editor'`.execute(db)
     const accounts = createAccounts(database)
     expect((await accounts.findByUsername('editor'))?.caller.userId).toBe(id)
     expect(JSON.stringify(await accounts.profile(id))).toContain(id)

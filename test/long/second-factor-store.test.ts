@@ -123,8 +123,8 @@ describe.each(testDatabases())('one-time codes in $name', ({ start: startDatabas
 
   test(`end after ${maxFailures} wrong ones in a row, until a recovery code is used`, async () => {
     const { check, code, clock, secret, codes, row, userId } = await enrolled()
-    const count = sql`update postern_totp set failures = ${maxFailures - 1}::int
-      where user_id = ${userId}::bigint`
+    const count = sql`update postern_totp set failures = ${maxFailures - 1}
+      where user_id = ${userId}`
 
     await count.execute(database.db)
     expect(await check(code())).toBe('ok')
@@ -166,9 +166,9 @@ describe.each(testDatabases())('one-time codes in $name', ({ start: startDatabas
     expect(await bob.check(ann.codes[0]?.code)).toBe('wrong-otp')
     // As an attacker could who writes to the database but lacks the keys.
     const { rows } = await sql<{ sealed: string }>`
-      select sealed from postern_totp where user_id = ${ann.userId}::bigint`.execute(database.db)
+      select sealed from postern_totp where user_id = ${ann.userId}`.execute(database.db)
     await sql`update postern_totp set sealed = ${rows[0]?.sealed}
-      where user_id = ${bob.userId}::bigint`.execute(database.db)
+      where user_id = ${bob.userId}`.execute(database.db)
     expect(await bob.check(ann.code())).toBe('second-factor')
   })
 
@@ -222,11 +222,9 @@ describe.each(testDatabases())('one-time codes in $name', ({ start: startDatabas
 
     expect(await row()).toBeUndefined()
     const { rows } = await sql`
-      select user_id from postern_totp where user_id = ${userId}::bigint
+      select user_id from postern_totp where user_id = ${userId}
       union all
-      select user_id from postern_recovery_code where user_id = ${userId}::bigint`.execute(
-      database.db,
-    )
+      select user_id from postern_recovery_code where user_id = ${userId}`.execute(database.db)
     expect(rows).toEqual([])
   })
 

@@ -88,7 +88,7 @@ describe('postern user totp', () => {
         'Code from the app: postern: user ann now logs in with one-time codes; revoked all tokens issued until now\n',
     )
     const { rows } = await sql<{ step: string; sealed: string }>`
-      select last_step::text as step, sealed from postern_totp t
+      select last_step as step, sealed from postern_totp t
       join sys_user u on u.user_id = t.user_id where username = 'ann'`.execute(gateway.db)
     // Used up: who looked over the shoulder cannot log in with it.
     expect(rows[0]?.step).toBe(String(now / 30_000))

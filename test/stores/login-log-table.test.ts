@@ -28,7 +28,7 @@ function rows({ db }: Database) {
 }
 
 async function remembered({ db }: Database): Promise<number> {
-  const query = sql<{ many: string }>`select count(*)::text as many from postern_login_attempt`
+  const query = sql<{ many: string }>`select count(*) as many from postern_login_attempt`
   return Number((await query.execute(db)).rows[0]?.many)
 }
 

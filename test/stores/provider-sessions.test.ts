@@ -63,7 +63,7 @@ describe.each(testDatabases())('sessions at providers in $name', ({ start }) => 
     const many = Array.from({ length: 1005 }, (_, at) => ({ id: `m-${at}`, at: now - 10_000 + at }))
     await sql`insert into postern_provider_session
       (token_id, user_id, issued_ms, provider, subject, expires_ms)
-      select id, '1', at, 'corp', 'ann', ${row.expiresAt}::bigint
+      select id, '1', at, 'corp', 'ann', ${row.expiresAt}
       from ${tableOf('many', { id: 'text', at: 'bigint' }, many)}`.execute(database.db)
     await sessions().remember({ ...row, tokenId: 'old', subject: 'bob', expiresAt: now - 1 })
     expect(await idsOf({ subject: 'bob' })).toEqual([])

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { inject } from 'vitest'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
-import { either } from '../../src/stores/database/dialect.ts'
 import { migrate } from '../../src/stores/database/migrations.ts'
 import { readTableShapes, type TableShapes } from '../../src/stores/database/table-shapes.ts'
 import { findMariadb, startMariadb } from '../support/mariadb-server.ts'
@@ -49,11 +48,13 @@ export function testDatabases(): readonly TestDatabase[] {
 }
 
 /** Drops an index, which MySQL finds by its table. */
-export async function dropIndex({ db }: Database, table: string, name: string): Promise<void> {
-  const index = sql.ref(name)
-  await either(sql`drop index ${index}`, sql`drop index ${index} on ${sql.table(table)}`).execute(
-    db,
-  )
+export async function dropIndex(
+  { db, kind }: Database,
+  table: string,
+  name: string,
+): Promise<void> {
+  const where = kind === 'mysql' ? sql` on ${sql.table(table)}` : sql``
+  await sql`drop index ${sql.ref(name)}${where}`.execute(db)
 }
 
 function servers(): readonly TestDatabase[] {

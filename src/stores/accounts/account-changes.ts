@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { same } from '../database/dialect.ts'
@@ -74,10 +73,13 @@ export function createAccountChanges(
       editAccounts(database, chosen(username), async (inside, { users }) => {
         if (await isTaken(inside, users, name)) return 'name-taken'
         // go-admin's display name follows only where it was the user name, as in new accounts.
-        const shown = sql<string>`case when ${same('nick_name', username)} then ${name} else nick_name end`
         return {
           action: 'user.rename',
-          set: { username: name, nick_name: shown },
+          set: {
+            username: name,
+            nick_name: ({ case: when, ref }) =>
+              when().when(same('nick_name', username)).then(name).else(ref('nick_name')).end(),
+          },
           before: () => ({ name: username }),
           after: { name },
         }

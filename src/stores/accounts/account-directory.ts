@@ -1,10 +1,9 @@
-import { type SqlBool, sql } from 'kysely'
+import type { SqlBool } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { same } from '../database/dialect.ts'
+import { same, utcText } from '../database/dialect.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
-import { utcText } from '../database/utc-text.ts'
 import {
   hasSecondFactor,
   inOrderOfLogin,
@@ -58,7 +57,7 @@ interface AccountDirectory {
 export function createAccountDirectory({ db, shapes }: Database): AccountDirectory {
   async function idsOf(username: string): Promise<readonly string[]> {
     const rows = await liveAccounts(db, await shapes())
-      .select(sql<string>`u.user_id::text`.as('id'))
+      .select('u.user_id as id')
       .where(same('u.username', username))
       .orderBy('u.user_id')
       .execute()
@@ -69,13 +68,13 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
     const shape = await shapes()
     if (!isStorable(startsWith)) return []
     const rows = await liveAccounts(db, shape)
-      .select(['u.username', 'u.status', 'r.role_key'])
-      .select(sql<string>`u.user_id::text`.as('user_id'))
+      .select(['u.user_id', 'u.username', 'u.status', 'r.role_key'])
       .select([isService(shape).as('service'), hasSecondFactor(shape).as('secondFactor')])
       .$if(startsWith !== '', (query) =>
-        query.where(
-          sql<SqlBool>`lower(left(u.username, ${[...startsWith].length}::int)) = lower(${startsWith}::text)`,
-        ),
+        query.where(({ eb, fn, val }) => {
+          const start = fn('left', ['u.username', val([...startsWith].length)])
+          return eb(fn('lower', [start]), '=', fn('lower', [val(startsWith)]))
+        }),
       )
       .$if(limit !== undefined, (query) => query.limit(limit ?? 1))
       .orderBy('u.user_id')
@@ -87,8 +86,7 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
     const shape = await shapes()
     const rows = await inOrderOfLogin(liveAccounts(db, shape))
       .select(['u.username', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
-      .select('u.password')
-      .select(sql<string>`u.user_id::text`.as('user_id'))
+      .select(['u.user_id', 'u.password'])
       .select([isService(shape).as('service'), hasSecondFactor(shape).as('secondFactor')])
       .select([utcText('u.created_at').as('createdAt'), utcText('u.updated_at').as('updatedAt')])
       .where(same('u.username', username))
@@ -123,14 +121,10 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
   }
 }
 
-interface Row {
-  readonly user_id: string
-  readonly username: string | null
-  readonly role_key: string | null
-  readonly status: string | null
-  readonly service: SqlBool
-  readonly secondFactor: SqlBool
-}
+type Row = { readonly user_id: string } & Readonly<
+  Record<'username' | 'role_key' | 'status', string | null> &
+    Record<'service' | 'secondFactor', SqlBool>
+>
 
 function summary(row: Row): AccountSummary {
   return {

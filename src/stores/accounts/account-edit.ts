@@ -1,11 +1,11 @@
-import { sql, type UpdateObject } from 'kysely'
+import type { UpdateObject } from 'kysely'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { AuditAction } from '../audit/audit-action.ts'
 import type { Database } from '../database/database.ts'
 import { now, same } from '../database/dialect.ts'
-import type { Schema } from '../database/schema.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 import { accountOf, isService, liveAccounts, status } from './account-queries.ts'
 import { type Inside, underAccountsLock } from './accounts-lock.ts'
 import { areLastAdmins } from './last-admin.ts'
@@ -116,9 +116,7 @@ async function targetsOf(
   const one = which === 'chosen' ? accountOf(inside, shapes, username) : named
   const accounts = typeof which === 'string' ? one : named.where('u.user_id', '=', which.userId)
   const rows = await accounts
-    .select(['u.status', 'r.role_key'])
-    .select(sql<string>`u.user_id::text`.as('userId'))
-    .select(isService(shapes).as('service'))
+    .select(['u.user_id as userId', 'u.status', 'r.role_key', isService(shapes).as('service')])
     .forUpdate('u')
     .execute()
   if (rows.length === 0) return 'no-such-user'

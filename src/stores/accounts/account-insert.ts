@@ -1,8 +1,9 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
-import { isMysql, now, same } from '../database/dialect.ts'
-import type { Schema } from '../database/schema.ts'
+import type { Kysely, Transaction } from 'kysely'
+import { backendOf } from '../database/backend.ts'
+import { now, same } from '../database/dialect.ts'
 import { live, liveMark, type SoftDelete } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 import { status } from './account-queries.ts'
 import { lockAccounts } from './accounts-lock.ts'
 
@@ -49,11 +50,11 @@ export async function insertAccount(
   const insert = inside
     .insertInto('sys_user')
     .values({ ...named, ...placed, ...described, ...fresh(users) })
-  if (isMysql(inside)) {
-    const { insertId } = await insert.executeTakeFirstOrThrow()
-    return { userId: String(insertId) }
+  if (backendOf(inside).returnsRows) {
+    return insert.returning('user_id as userId').executeTakeFirstOrThrow()
   }
-  return insert.returning(sql<string>`user_id::text`.as('userId')).executeTakeFirstOrThrow()
+  const { insertId } = await insert.executeTakeFirstOrThrow()
+  return { userId: String(insertId) }
 }
 
 /** Whether a live account has this name. */

@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { expressionBuilder, type Kysely } from 'kysely'
 import { same } from '../database/dialect.ts'
-import type { Schema } from '../database/schema.ts'
 import { live } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 
 /** The status of an account that may log in, and of one that may not. */
 export const status = { enabled: '2', disabled: '1' } as const
@@ -28,7 +28,7 @@ export function accountOf(db: Kysely<Schema>, shapes: TableShapes, username: str
  */
 export function inOrderOfLogin(accounts: ReturnType<typeof liveAccounts>) {
   return accounts
-    .orderBy(sql`coalesce(u.status, '') = ${status.enabled}`, 'desc')
+    .orderBy(({ eb, fn, val }) => eb(fn.coalesce('u.status', val('')), '=', status.enabled), 'desc')
     .orderBy('u.user_id')
 }
 
@@ -36,15 +36,24 @@ export function inOrderOfLogin(accounts: ReturnType<typeof liveAccounts>) {
  * Whether account `u` belongs to a program. `postern_service_account` alone decides: go-admin may have
  * changed the status or the password of the row.
  */
-export function isService({ optional }: TableShapes): RawBuilder<SqlBool> {
-  return optional.has('postern_service_account')
-    ? sql`exists (select 1 from postern_service_account as s where s.user_id = u.user_id)`
-    : sql`false`
+export function isService({ optional }: TableShapes) {
+  const table = 'postern_service_account'
+  return optional.has(table) ? hasRowIn(table) : account.lit(false)
 }
 
 /** Whether account `u` needs one-time codes to log in. */
-export function hasSecondFactor({ optional }: TableShapes): RawBuilder<SqlBool> {
-  return optional.has('postern_totp')
-    ? sql`exists (select 1 from postern_totp as t where t.user_id = u.user_id)`
-    : sql`false`
+export function hasSecondFactor({ optional }: TableShapes) {
+  const table = 'postern_totp'
+  return optional.has(table) ? hasRowIn(table) : account.lit(false)
+}
+
+const account = expressionBuilder<Schema & { readonly u: Schema['sys_user'] }, 'u'>()
+
+function hasRowIn(table: 'postern_service_account' | 'postern_totp') {
+  return account.exists(
+    account
+      .selectFrom(`${table as 'postern_totp'} as own`)
+      .select('own.user_id')
+      .whereRef('own.user_id', '=', 'u.user_id'),
+  )
 }

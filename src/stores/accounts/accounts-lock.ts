@@ -3,8 +3,8 @@ import type { Database } from '../database/database.ts'
 import { isDuplicate, withFaults } from '../database/database-fault.ts'
 import { lockUntilCommit } from '../database/dialect.ts'
 import { inTransaction } from '../database/repeated.ts'
-import type { Schema } from '../database/schema.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 
 export type Inside = Transaction<Schema>
 

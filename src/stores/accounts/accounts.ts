@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Account } from '../../login/password-credentials.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
@@ -37,9 +36,8 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
   async function find(username: string): Promise<Account | undefined> {
     const shape = await shapes()
     const row = await accountOf(db, shape, username)
-      .select(['u.username', 'u.password', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
-      .select(sql<string>`u.user_id::text`.as('user_id'))
-      .select(sql<string>`r.role_id::text`.as('role_id'))
+      .select(['u.user_id', 'u.username', 'u.password', 'u.status'])
+      .select(['r.role_id', 'r.role_key', 'r.role_name', 'r.data_scope'])
       // Whatever go-admin wrote into its row: programs get tokens from operators only.
       .where(({ not }) => not(isService(shape)))
       .executeTakeFirst()
@@ -49,7 +47,7 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
     return {
       caller: {
         userId: row.user_id,
-        roleId: row.role_id,
+        roleId: row.role_id ?? '',
         roleKey: row.role_key,
         roleName: row.role_name ?? '',
         username: row.username ?? '',
@@ -94,7 +92,9 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
     const { users } = await shapes()
     const rows = await db
       .selectFrom('sys_user as u')
-      .select(sql<string | null>`substring(u.password, 1, 7)`.as('start'))
+      .select(({ fn, lit }) =>
+        fn<string | null>('substring', ['u.password', lit(1), lit(7)]).as('start'),
+      )
       .where(live('u', users))
       .distinct()
       .execute()

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { listOf, tableOf } from '../database/dialect.ts'
@@ -13,15 +12,28 @@ export async function knownNames(
   const asked = names.filter(isStorable)
   return withFaults(async () => {
     const { users } = await shapes()
-    const { rows } = await sql<{ username: string }>`
-      select u.username from sys_user u
-      where ${live('u', users)} and (
-        u.username in ${listOf(asked)}
-        or lower(u.username) in (select lower(name) from ${tableOf(
-          'asked',
-          { name: 'text' },
-          asked.map((name) => ({ name })),
-        )}))`.execute(db)
-    return [...new Set(rows.map(({ username }) => username))]
+    const lowered = tableOf(
+      'asked',
+      { name: 'text' },
+      asked.map((name) => ({ name })),
+    )
+    const rows = await db
+      .selectFrom('sys_user as u')
+      .select('u.username')
+      .where(live('u', users))
+      .where(({ eb, fn, or, selectFrom }) =>
+        or([
+          eb('u.username', 'in', listOf(asked)),
+          eb(
+            fn<string>('lower', ['u.username']),
+            'in',
+            selectFrom(lowered).select(({ fn: of }) =>
+              of<string>('lower', ['asked.name']).as('name'),
+            ),
+          ),
+        ]),
+      )
+      .execute()
+    return [...new Set(rows.flatMap(({ username }) => username ?? []))]
   })
 }

@@ -1,7 +1,8 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { same, sameColumns } from '../database/dialect.ts'
+import { expressionBuilder, sql } from 'kysely'
+import { same } from '../database/dialect.ts'
 import { live } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 import { isService, liveAccounts, status } from './account-queries.ts'
 import type { Inside } from './accounts-lock.ts'
 
@@ -18,7 +19,7 @@ export async function areLastAdmins(
   userIds: readonly string[],
 ): Promise<boolean> {
   const admins = await liveAccounts(inside, shapes)
-    .select(sql<string>`u.user_id::text`.as('id'))
+    .select('u.user_id as id')
     .where(same('r.role_key', adminKey))
     .where('u.status', '=', status.enabled)
     .where(({ not }) => not(isService(shapes)))
@@ -29,8 +30,15 @@ export async function areLastAdmins(
   return admins.length > 0 && admins.every(({ id }) => ended.has(id))
 }
 
-function isShadowed({ users }: TableShapes): RawBuilder<SqlBool> {
-  return sql`exists (select 1 from sys_user as first
-    where ${sameColumns('first.username', 'u.username')} and first.user_id < u.user_id
-      and first.status = ${status.enabled} and ${live('first', users)})`
+function isShadowed({ users }: TableShapes) {
+  const account = expressionBuilder<Schema & { readonly u: Schema['sys_user'] }, 'u'>()
+  return account.exists(
+    account
+      .selectFrom('sys_user as first')
+      .select('first.user_id')
+      .where(same('first.username', sql.ref('u.username')))
+      .whereRef('first.user_id', '<', 'u.user_id')
+      .where('first.status', '=', status.enabled)
+      .where(live('first', users)),
+  )
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Schema } from '../database/schema.ts'
+import type { Schema } from '../database/tables.ts'
 
 declare global {
   interface JSON {

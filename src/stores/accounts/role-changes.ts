@@ -1,13 +1,13 @@
-import { sql, type UpdateObject } from 'kysely'
+import type { UpdateObject } from 'kysely'
 import type { DataScope } from '../../data-scope.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { AuditAction } from '../audit/audit-action.ts'
 import type { Database } from '../database/database.ts'
 import { now, same } from '../database/dialect.ts'
-import type { Schema } from '../database/schema.ts'
 import { deletedMark, live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 import { insertRole, liveRoleId } from './account-insert.ts'
 import { liveAccounts } from './account-queries.ts'
 import { type Inside, ifTaken, underAccountsLock } from './accounts-lock.ts'
@@ -125,8 +125,7 @@ async function rolesOf(
   if (!isStorable(roleKey)) return []
   const rows = await inside
     .selectFrom('sys_role as r')
-    .select(['r.role_name', 'r.data_scope'])
-    .select(sql<string>`r.role_id::text`.as('roleId'))
+    .select(['r.role_id as roleId', 'r.role_name', 'r.data_scope'])
     .where(same('r.role_key', roleKey))
     .where(live('r', roles))
     .orderBy('r.role_id')
@@ -155,7 +154,7 @@ async function areUsed(
 async function holdersOf(inside: Inside, roleIds: readonly string[]): Promise<readonly string[]> {
   const rows = await inside
     .selectFrom('sys_user')
-    .select(sql<string>`user_id::text`.as('id'))
+    .select('user_id as id')
     .where('role_id', 'in', roleIds)
     .orderBy('user_id')
     .execute()

@@ -1,11 +1,10 @@
-import { type RawBuilder, sql } from 'kysely'
+import type { Expression, SqlBool } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { same } from '../database/dialect.ts'
+import { same, utcText } from '../database/dialect.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
-import { utcText } from '../database/utc-text.ts'
 import { isService, liveAccounts, status } from './account-queries.ts'
 
 /** How many names of a role's accounts one answer carries. */
@@ -43,25 +42,33 @@ interface RoleDirectory {
 
 /** Reads go-admin's `sys_role` for operators. */
 export function createRoleDirectory({ db, shapes }: Database): RoleDirectory {
-  async function read(shape: TableShapes, condition: RawBuilder<unknown>) {
-    const enabled = sql`coalesce(u.status, '') = ${status.enabled}`
-    const { rows } = await sql<Row>`
-      select r.role_id::text as "roleId", coalesce(r.role_key, '') as "roleKey",
-        coalesce(r.role_name, '') as "name", coalesce(r.data_scope, '') as "dataScope",
-        ${utcText('r.created_at')} as "createdAt", ${utcText('r.updated_at')} as "updatedAt",
-        coalesce(counted.enabled, 0)::int as "enabled",
-        coalesce(counted.disabled, 0)::int as "disabled",
-        coalesce(counted.services, 0)::int as "services"
-      from sys_role r left join (
-        select u.role_id,
-          sum(case when not ${isService(shape)} and ${enabled} then 1 else 0 end) as enabled,
-          sum(case when not ${isService(shape)} and not (${enabled}) then 1 else 0 end) as disabled,
-          sum(case when ${isService(shape)} then 1 else 0 end) as services
-        from sys_user u where ${live('u', shape.users)} group by u.role_id
-      ) counted on counted.role_id = r.role_id
-      where ${live('r', shape.roles)} and ${condition}
-      order by r.role_id`.execute(db)
-    return rows
+  async function read(shape: TableShapes, roleKey?: string) {
+    const counted = db
+      .selectFrom('sys_user as u')
+      .select(({ and, case: when, eb, fn, lit, not, val }) => {
+        const isEnabled = eb(fn.coalesce('u.status', val('')), '=', status.enabled)
+        const service = isService(shape)
+        const many = (condition: Expression<SqlBool>) =>
+          fn.count<string>(when().when(condition).then(lit(1)).end())
+        return [
+          'u.role_id',
+          many(and([not(service), isEnabled])).as('enabled'),
+          many(and([not(service), not(isEnabled)])).as('disabled'),
+          many(service).as('services'),
+        ]
+      })
+      .where(live('u', shape.users))
+      .groupBy('u.role_id')
+    return db
+      .selectFrom('sys_role as r')
+      .leftJoin(counted.as('counted'), 'counted.role_id', 'r.role_id')
+      .select(['r.role_id', 'r.role_key', 'r.role_name', 'r.data_scope'])
+      .select([utcText('r.created_at').as('createdAt'), utcText('r.updated_at').as('updatedAt')])
+      .select(['counted.enabled', 'counted.disabled', 'counted.services'])
+      .where(live('r', shape.roles))
+      .$if(roleKey !== undefined, (all) => all.where(same('r.role_key', roleKey ?? '')))
+      .orderBy('r.role_id')
+      .execute()
   }
 
   async function accountsWith(shape: TableShapes, roleId: string): Promise<readonly RoleAccount[]> {
@@ -78,37 +85,39 @@ export function createRoleDirectory({ db, shapes }: Database): RoleDirectory {
   }
 
   return {
-    list: () =>
-      withFaults(async () => (await read(await shapes(), sql`true`)).map((row) => summary(row))),
+    list: () => withFaults(async () => (await read(await shapes())).map((row) => summary(row))),
     show: (roleKey) =>
       withFaults(async () => {
         if (!isStorable(roleKey)) return []
         const shape = await shapes()
-        const rows = await read(shape, same('r.role_key', roleKey))
+        const rows = await read(shape, roleKey)
         return Promise.all(
           rows.map(async (row) => ({
             ...summary(row),
             createdAt: row.createdAt,
             updatedAt: row.updatedAt,
-            accounts: await accountsWith(shape, row.roleId),
+            accounts: await accountsWith(shape, row.role_id),
           })),
         )
       }),
   }
 }
 
-interface Row {
-  readonly roleId: string
-  readonly roleKey: string
-  readonly name: string
-  readonly dataScope: string
-  readonly createdAt: string | null
-  readonly updatedAt: string | null
-  readonly enabled: number
-  readonly disabled: number
-  readonly services: number
-}
+/** The counts are NULL for a role without accounts. */
+type Row = { readonly role_id: string } & Readonly<
+  Record<
+    'role_key' | 'role_name' | 'data_scope' | 'enabled' | 'disabled' | 'services',
+    string | null
+  >
+>
 
-function summary({ roleId, roleKey, name, dataScope, enabled, disabled, services }: Row) {
-  return { roleId, roleKey, name, dataScope, users: { enabled, disabled }, services }
+function summary(row: Row): RoleSummary {
+  return {
+    roleId: row.role_id,
+    roleKey: row.role_key ?? '',
+    name: row.role_name ?? '',
+    dataScope: row.data_scope ?? '',
+    users: { enabled: Number(row.enabled), disabled: Number(row.disabled) },
+    services: Number(row.services),
+  }
 }

@@ -1,10 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { before, clock, tableOf } from '../database/dialect.ts'
-import type { Schema } from '../database/schema.ts'
+import { before, clock } from '../database/dialect.ts'
+import { insertRows } from '../database/insert-rows.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable, type TableShapes } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 import type { AuditAction } from './audit-action.ts'
 
 /** Who made a change: an operator with a command, a user with a token, or a gateway by itself. */
@@ -34,17 +35,6 @@ export async function recordChange(
   await withFaults(async () => appendAudit(db, await shapes(), [entry]))
 }
 
-const columns = {
-  kind: 'text',
-  name: 'text',
-  origin: 'text',
-  action: 'text',
-  subject: 'text',
-  before: 'text',
-  after: 'text',
-  ago: 'float8',
-} as const
-
 /**
  * Appends to the audit log. Call it in the transaction of the change, so that neither exists without
  * the other. The table rejects every update and deletion.
@@ -57,8 +47,8 @@ export async function appendAudit(
   if (entries.length === 0) return
   requireTable(shapes, 'postern_audit')
   const rows = entries.map(({ actor, action, subject, before: was, after, agoMs = 0 }) => ({
-    kind: actor.kind,
-    name: toStorable(actor.name, 128),
+    actor_kind: actor.kind,
+    actor: toStorable(actor.name, 128),
     origin: toStorable(actor.origin, 255),
     action,
     subject: toStorable(subject, 255),
@@ -66,10 +56,10 @@ export async function appendAudit(
     after: after === undefined ? null : detailText(after),
     ago: agoMs,
   }))
-  await sql`
-    insert into postern_audit (at, actor_kind, actor, origin, action, subject, "before", after)
-    select ${before(clock, sql.ref('ago'))}, kind, name, origin, action, subject, "before", after
-    from ${tableOf('entry', columns, rows)}`.execute(inside)
+  await insertRows(inside, 'postern_audit', rows, {
+    using: { ago: 'float8' },
+    computed: { at: before(clock, sql.ref('ago')) },
+  })
 }
 
 /** Nothing deletes a row, so no message of a publisher and no list may be of any length. */

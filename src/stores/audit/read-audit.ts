@@ -1,10 +1,8 @@
-import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { before, either, now } from '../database/dialect.ts'
+import { before, now, utcText } from '../database/dialect.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
-import { utcText } from '../database/utc-text.ts'
 import { readJson } from '../json-text.ts'
 
 /** One recorded change. Rows of a newer version may have kinds and actions that this one lacks. */
@@ -38,43 +36,37 @@ export async function readAudit(
   { db, shapes }: Pick<Database, 'db' | 'shapes'>,
   { sinceMs, actor, action, subject, beforeId, limit }: AuditQuery,
 ): Promise<readonly AuditRecord[]> {
-  const conditions = [
-    sql`true`,
-    ...when(beforeId, (id) => sql`id < ${id}::bigint`),
-    ...when(sinceMs, (ms) => sql`at >= ${before(now, ms)}`),
-    ...when(actor, (name) => sql`actor = ${toStorable(name, 128)}::text`),
-    ...when(action, (name) => sql`${toStorable(name, 64)}::text in (action, ${kindOfAction})`),
-    ...when(subject, (name) => sql`subject = ${toStorable(name, 255)}::text`),
-  ]
   return withFaults(async () => {
     requireTable(await shapes(), 'postern_audit')
-    const { rows } = await sql<Row>`
-      select id::text as "id",
-        ${utcText('postern_audit.at')} as "at",
-        actor_kind as "kind", actor as "name", origin, action, subject, "before", after
-      from postern_audit where ${sql.join(conditions, sql` and `)}
-      order by postern_audit.id desc limit ${limit}::int`.execute(db)
+    const rows = await db
+      .selectFrom('postern_audit')
+      .select(['id', utcText('postern_audit.at').as('at'), 'actor_kind as kind', 'actor as name'])
+      .select(['origin', 'action', 'subject', 'before', 'after'])
+      .where(({ and, eb, fn, or, val }) =>
+        and([
+          ...when(beforeId, (id) => eb('id', '<', id)),
+          ...when(sinceMs, (ms) => eb('postern_audit.at', '>=', before(now, ms))),
+          ...when(actor, (name) => eb('actor', '=', toStorable(name, 128))),
+          ...when(subject, (name) => eb('subject', '=', toStorable(name, 255))),
+          ...when(action, (name) => {
+            const known = toStorable(name, 64)
+            const start = fn<string>('left', ['action', val([...known].length + 1)])
+            // Of "user.add", "user" is the kind, and "user." is not.
+            const ofKind = known.includes('.') ? [] : [eb(start, '=', `${known}.`)]
+            return or([eb('action', '=', known), ...ofKind])
+          }),
+        ]),
+      )
+      .orderBy('postern_audit.id', 'desc')
+      .limit(limit)
+      .execute()
     return rows.map(
       ({ id, at, kind, name, origin, action: done, subject: whom, before: was, after }) => ({
-        ...{ id, at, actor: { kind, name, origin }, action: done, subject: whom },
+        ...{ id, at: at ?? '', actor: { kind, name, origin }, action: done, subject: whom },
         ...{ before: detail(was), after: detail(after) },
       }),
     )
   })
-}
-
-const kindOfAction = either(sql`split_part(action, '.', 1)`, sql`substring_index(action, '.', 1)`)
-
-interface Row {
-  readonly id: string
-  readonly at: string
-  readonly kind: string
-  readonly name: string
-  readonly origin: string
-  readonly action: string
-  readonly subject: string
-  readonly before: string | null
-  readonly after: string | null
 }
 
 function when<Value, Result>(

@@ -1,11 +1,11 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { lockUntilCommit } from '../database/dialect.ts'
 import { inTransaction } from '../database/repeated.ts'
-import type { Schema } from '../database/schema.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 import { readJson } from '../json-text.ts'
 import { type AuditEntry, appendAudit, detailText } from './audit.ts'
 
@@ -43,15 +43,15 @@ async function lastKnown(
 ): Promise<LastKnown> {
   const known = toStorable(subject, 255)
   await lockUntilCommit('postern_audit', ` ${action} ${known}`).execute(inside)
-  const { rows } = await sql<LastKnown>`
-    select
-      (select after from postern_audit where action = ${action} and subject = ${known}
-        order by id desc limit 1) as "anywhere",
-      (select after from postern_audit where action = ${action} and subject = ${known}
-        and origin = ${toStorable(actor.origin, 255)} order by id desc limit 1) as "here"`.execute(
-    inside,
-  )
-  return rows[0] ?? { anywhere: null, here: null }
+  const last = inside
+    .selectFrom('postern_audit')
+    .select('after')
+    .where('action', '=', action)
+    .where('subject', '=', known)
+    .orderBy('id', 'desc')
+    .limit(1)
+  const here = last.where('origin', '=', toStorable(actor.origin, 255))
+  return inside.selectNoFrom([last.as('anywhere'), here.as('here')]).executeTakeFirstOrThrow()
 }
 
 function fieldsIn(text: string): Readonly<Record<string, unknown>> | undefined {

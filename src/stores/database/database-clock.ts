@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { withFaults } from './database-fault.ts'
-import { clock, epochMs } from './dialect.ts'
+import { nowMs } from './dialect.ts'
 
 /**
  * A clock that agrees with the database: milliseconds since the epoch. Gateways check tokens that a
@@ -9,8 +8,8 @@ import { clock, epochMs } from './dialect.ts'
  */
 export async function databaseClock({ db }: Database): Promise<() => number> {
   return withFaults(async () => {
-    const { rows } = await sql<{ now: string }>`select ${epochMs(clock)} as now`.execute(db)
-    const ahead = Date.now() - Number(rows[0]?.now ?? Date.now())
+    const { now } = await db.selectNoFrom(nowMs.as('now')).executeTakeFirstOrThrow()
+    const ahead = Date.now() - Number(now)
     return () => Date.now() - ahead
   })
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { listOf, tableOf } from './dialect.ts'
 import { inTransaction } from './repeated.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './tables.ts'
 
 interface Seen {
   readonly id: string
@@ -15,24 +15,28 @@ interface Seen {
  */
 export async function markSeen(
   db: Kysely<Schema>,
-  table: 'postern_session' | 'postern_service_token',
+  where: 'postern_session' | 'postern_service_token',
   seen: readonly Seen[],
 ): Promise<void> {
+  // The one table has both columns as well.
+  const table = where as 'postern_service_token'
   const latest = new Map<string, number>()
   for (const { id, seenAt } of seen) latest.set(id, Math.max(latest.get(id) ?? 0, seenAt))
-  const ids = [...latest.keys()]
   await inTransaction(db, async (inside) => {
-    const { rows } = await sql<{ id: string; seen: string }>`
-      select token_id as "id", coalesce(seen_ms, 0)::text as "seen" from ${sql.table(table)}
-      where token_id in ${listOf(ids)} for update skip locked`.execute(inside)
-    const older = rows.flatMap(({ id, seen: known }) => {
+    const tokens = inside.selectFrom(table).where('token_id', 'in', listOf([...latest.keys()]))
+    const free = tokens.select(['token_id as id', 'seen_ms as known']).forUpdate().skipLocked()
+    const rows = await free.execute()
+    const older = rows.flatMap(({ id, known }) => {
       const at = latest.get(id) ?? 0
-      return at > Number(known) ? [{ id, at }] : []
+      return at > Number(known ?? 0) ? [{ id, at }] : []
     })
     if (older.length === 0) return
-    await sql`
-      update ${sql.table(table)} set seen_ms = (
-        select at from ${tableOf('known', { id: 'text', at: 'bigint' }, older)} where id = token_id)
-      where token_id in ${listOf(older.map(({ id }) => id))}`.execute(inside)
+    const times = tableOf('known', { id: 'text', at: 'bigint' }, older)
+    const seenAt = inside
+      .selectFrom(times)
+      .select('at')
+      .where('id', '=', sql.ref<string>('token_id'))
+    const update = inside.updateTable(table).set({ seen_ms: seenAt })
+    await update.where('token_id', 'in', listOf(older.map(({ id }) => id))).execute()
   })
 }

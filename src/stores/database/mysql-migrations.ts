@@ -1,31 +1,36 @@
 import { type Kysely, sql } from 'kysely'
 import { Fault } from '../../errors.ts'
-import { listOf } from './dialect.ts'
-import { appendOnlyTriggers, mysqlOnlyTables, mysqlTable } from './mysql/mysql-tables.ts'
+import { columnLines, quotedNames } from './create-table.ts'
+import { exactCollation } from './mysql-session.ts'
+import {
+  everyTable,
+  lockTable,
+  migrationTable,
+  optionalTables,
+  type Schema,
+  type Table,
+  tables,
+} from './tables.ts'
 
-type Tables = Readonly<Record<string, string>>
+/** What each table's row says is in these two, so they have none. */
+const bookkeeping: Readonly<Record<string, Table>> = { ...lockTable, ...migrationTable }
+const required: Readonly<Record<string, Table>> = { ...bookkeeping, ...tables }
 
 /**
  * Creates missing tables. Every statement commits by itself on MySQL, so each table is one statement,
  * and a run that was interrupted goes on where it stopped. The named lock lets one replica do it.
  */
-export async function migrateMysql<Schema>(
-  db: Kysely<Schema>,
-  required: Tables,
-  optional: Tables,
-): Promise<void> {
-  const needed: Tables = { ...mysqlOnlyTables, ...required }
-  const names = [...Object.keys(needed), ...Object.keys(optional)]
-  if (await isComplete(db, names)) return
+export async function migrateMysql(db: Kysely<Schema>): Promise<void> {
+  if (await isComplete(db)) return
   await db.connection().execute(async (one) => {
     await lock(one)
     try {
-      const missing = new Set(await missingMysqlTables(one, names))
-      for (const [name, statements] of Object.entries(needed)) {
-        if (missing.has(name)) await create(one, name, statements)
+      const found = new Set(await existingTables(one, mysqlTables))
+      for (const [name, table] of Object.entries(required)) {
+        if (!found.has(name)) await create(one, name, table)
       }
-      for (const [name, statements] of Object.entries(optional)) {
-        if (missing.has(name)) await whereAllowed(() => create(one, name, statements))
+      for (const [name, table] of Object.entries(optionalTables)) {
+        if (!found.has(name)) await whereAllowed(() => create(one, name, table))
       }
       await whereAllowed(() => createTriggers(one))
     } finally {
@@ -34,28 +39,27 @@ export async function migrateMysql<Schema>(
   })
 }
 
-/** Those of the tables that do not exist, and those that only MySQL needs. */
-export async function missingMysqlTables<Schema>(
+export const mysqlTables = Object.keys(everyTable)
+
+export async function existingTables(
   db: Kysely<Schema>,
   names: readonly string[],
 ): Promise<readonly string[]> {
-  const wanted = [...new Set([...names, ...Object.keys(mysqlOnlyTables)])]
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.tables
-    where table_schema = database() and table_name in ${listOf(wanted)}`.execute(db)
-  const found = new Set(rows.map(({ name }) => name))
-  return wanted.filter((name) => !found.has(name))
+    where table_schema = database() and table_name in (${sql.join(names)})`.execute(db)
+  return rows.map(({ name }) => name)
 }
 
-async function isComplete<Schema>(db: Kysely<Schema>, names: readonly string[]): Promise<boolean> {
-  if ((await missingMysqlTables(db, names)).length > 0) return false
+async function isComplete(db: Kysely<Schema>): Promise<boolean> {
+  if ((await existingTables(db, mysqlTables)).length < mysqlTables.length) return false
   return (await missingTriggers(db)).length === 0
 }
 
 /** MySQL rejects a longer one. */
 const lockName = sql`left(concat('postern.', database()), 64)`
 
-async function lock<Schema>(one: Kysely<Schema>): Promise<void> {
+async function lock(one: Kysely<Schema>): Promise<void> {
   // Each wait is shorter than the timeout of a statement.
   for (let attempt = 0; attempt < 60; attempt++) {
     const { rows } = await sql<{ held: unknown }>`
@@ -66,25 +70,71 @@ async function lock<Schema>(one: Kysely<Schema>): Promise<void> {
   throw new Fault('database', { reason })
 }
 
-async function create<Schema>(one: Kysely<Schema>, name: string, statements: string) {
-  const statement = sql.raw(mysqlTable(statements))
-  if (name in mysqlOnlyTables) {
+async function create(one: Kysely<Schema>, name: string, table: Table): Promise<void> {
+  const statement = sql.raw(createTable(name, table))
+  if (name in bookkeeping) {
     await statement.execute(one)
     return
   }
   // First, so that an interruption leaves no table of ours that looks like one of another product.
-  const row = `create ${name}`
-  await sql`insert into postern_migration (name) values (${row})
-    on duplicate key update name = postern_migration.name`.execute(one)
+  const row = { name: `create ${name}` }
+  await one
+    .insertInto('postern_migration')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute()
   try {
     await statement.execute(one)
   } catch (error) {
-    await sql`delete from postern_migration where name = ${row}`.execute(one)
+    await one.deleteFrom('postern_migration').where('name', '=', row.name).execute()
     throw error
   }
 }
 
-async function missingTriggers<Schema>(db: Kysely<Schema>) {
+const columnTexts = {
+  // A counter is filled from `postern_lock`: a second column that counts is not possible.
+  ...{ serial: 'bigint auto_increment', counter: 'bigint', bigint: 'bigint', integer: 'integer' },
+  // A plain `text` holds 64 kB.
+  ...{ varchar: 'varchar', text: 'mediumtext', boolean: 'boolean', uuid: 'char(36)', date: 'date' },
+  // `timestamp` ends in 2038.
+  ...{ time: 'datetime(3)', mark: 'datetime(3)' },
+  ...{ now: 'current_timestamp(3)', clock: 'current_timestamp(3)', zero: '0' },
+}
+
+/** One statement, indexes included: a table exists completely or not at all. */
+function createTable(name: string, table: Table): string {
+  const indexes = table.indexes.map(({ name: index, columns, unique }) =>
+    unique === 'live'
+      ? liveKey(`${name}_${index}`, columns[0] ?? '')
+      : `${unique === 'all' ? 'unique ' : ''}key ${name}_${index} (${quotedNames(columns)})`,
+  )
+  const parts = [...columnLines(table, columnTexts), keyOf(table), ...indexes].join(', ')
+  return `create table if not exists ${name} (${parts})
+    engine = InnoDB character set utf8mb4 collate ${exactCollation}`
+}
+
+/** MySQL cannot index some rows of a table only: the key is a column that deleted rows lack. */
+function liveKey(index: string, column: string): string {
+  return `live_${column} varchar(128) as (case when deleted_at is null then ${column} end) stored,
+    unique key ${index} (live_${column})`
+}
+
+/** A key has at most 3,072 bytes, four for a character, so a longer text is in it by its digest. */
+function keyOf({ columns, key }: Table): string {
+  const long = key.find((column) => (columns[column]?.length ?? 0) > 768)
+  if (long === undefined) return `primary key (${quotedNames(key)})`
+  const digested = key.map((column) => (column === long ? `${long}_digest` : column))
+  return `${long}_digest char(64) as (sha2(${long}, 256)) stored, unique key (${quotedNames(digested)})`
+}
+
+/** Rejects every change of a row. `truncate` fires no trigger: it needs the privilege to drop tables. */
+const appendOnlyTriggers = ['update', 'delete'].map((event) => ({
+  name: `postern_audit_no_${event}`,
+  statement: `create trigger postern_audit_no_${event} before ${event} on postern_audit for each row
+    signal sqlstate '45000' set message_text = 'postern_audit is append-only'`,
+}))
+
+async function missingTriggers(db: Kysely<Schema>) {
   const { rows } = await sql<{ name: string }>`
     select trigger_name as name from information_schema.triggers
     where trigger_schema = database() and event_object_table = 'postern_audit'`.execute(db)
@@ -92,7 +142,7 @@ async function missingTriggers<Schema>(db: Kysely<Schema>) {
   return appendOnlyTriggers.filter(({ name }) => !found.has(name))
 }
 
-async function createTriggers<Schema>(one: Kysely<Schema>): Promise<void> {
+async function createTriggers(one: Kysely<Schema>): Promise<void> {
   for (const { statement } of await missingTriggers(one)) await sql.raw(statement).execute(one)
 }
 
@@ -101,13 +151,15 @@ async function createTriggers<Schema>(one: Kysely<Schema>): Promise<void> {
  * deletion. It hides triggers from a user without the privilege, so a row of its own, rolled back,
  * shows whether one rejects it.
  */
-export async function canDeleteAudit<Schema>(db: Kysely<Schema>): Promise<boolean> {
+export async function canDeleteAudit(db: Kysely<Schema>): Promise<boolean> {
   if ((await missingTriggers(db)).length === 0) return false
   const done = new Error('rolled back')
   try {
     await db.transaction().execute(async (inside) => {
-      await sql`insert into postern_audit (actor_kind, actor, origin, action, subject)
-        values ('', '', '', '', '')`.execute(inside)
+      await inside
+        .insertInto('postern_audit')
+        .values({ actor_kind: '', actor: '', origin: '', action: '', subject: '' })
+        .execute()
       await sql`delete from postern_audit where id = last_insert_id()`.execute(inside)
       throw done
     })

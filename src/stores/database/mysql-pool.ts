@@ -4,8 +4,8 @@ import type { Pool, PoolConnection } from 'mysql2'
 import { Invalid } from '../../errors.ts'
 import { type MysqlTls, readMysqlUrl } from '../../mysql-url.ts'
 import { databaseFault, isConnectionError } from './database-fault.ts'
-import { withSqlState } from './mysql/mysql-error.ts'
-import { sessionSettings } from './mysql/mysql-session.ts'
+import { withSqlState } from './mysql-error.ts'
+import { sessionSettings } from './mysql-session.ts'
 import type { PoolOptions } from './postgres-pool.ts'
 
 /** How much later than the server we give up on a statement ourselves. */

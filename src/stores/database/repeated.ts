@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { isConflict } from './database-fault.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './tables.ts'
 
 const maxAttempts = 5
 /** PostgreSQL looks for a deadlock after a second, and a lock of MySQL times out after that. */

@@ -1,4 +1,5 @@
 import type { DatabaseConnection, Dialect, Driver } from 'kysely'
+import { withDriver } from './backend.ts'
 import { repeated } from './repeated.ts'
 
 /**
@@ -6,12 +7,7 @@ import { repeated } from './repeated.ts'
  * part of a deadlock too. Statements of a transaction are repeated with it, or not at all.
  */
 export function repeatingDialect(dialect: Dialect): Dialect {
-  return {
-    createAdapter: () => dialect.createAdapter(),
-    createIntrospector: (db) => dialect.createIntrospector(db),
-    createQueryCompiler: () => dialect.createQueryCompiler(),
-    createDriver: () => repeating(dialect.createDriver()),
-  }
+  return withDriver(dialect, repeating)
 }
 
 function repeating(driver: Driver): Driver {

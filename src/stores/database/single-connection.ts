@@ -1,16 +1,12 @@
 import type { DatabaseConnection, Dialect, Driver } from 'kysely'
+import { withDriver } from './backend.ts'
 
 /**
  * Lends the one connection of a dialect to one borrower at a time. Without it, kysely's PGlite
  * driver runs other queries that arrive during a transaction inside that transaction.
  */
 export function singleConnection(dialect: Dialect): Dialect {
-  return {
-    createAdapter: () => dialect.createAdapter(),
-    createIntrospector: (db) => dialect.createIntrospector(db),
-    createQueryCompiler: () => dialect.createQueryCompiler(),
-    createDriver: () => queued(dialect.createDriver()),
-  }
+  return withDriver(dialect, queued)
 }
 
 function queued(driver: Driver): Driver {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
+import { backendOf } from './backend.ts'
 import { databaseFault, withFaults } from './database-fault.ts'
-import { either, isMysql } from './dialect.ts'
-import type { Schema } from './schema.ts'
+import type { Schema } from './tables.ts'
 
 /** What a gateway does with the tables that every gateway has. */
 const statements: Readonly<Record<string, string>> = {
@@ -41,25 +41,12 @@ function isDenied(error: unknown): boolean {
   return code === '42501' || (code === '42000' && /denied/.test(message))
 }
 
-const readOnly = either<{ found: unknown }>(
-  sql`select current_setting('transaction_read_only') = 'on' as found`,
-  sql`select @@global.read_only as found`,
-)
-
 /** Whether the server accepts no writes: a standby, or one that was set to read-only. */
-export async function isReadOnlyServer(db: Kysely<Schema>): Promise<boolean> {
-  const { rows } = await withFaults(() => readOnly.execute(db))
-  const found = rows[0]?.found
-  return found === true || (found !== false && Number(found) === 1)
+export function isReadOnlyServer(db: Kysely<Schema>): Promise<boolean> {
+  return withFaults(() => backendOf(db).catalog.isReadOnly(db))
 }
 
 /** Whether this user may create tables; `undefined` where the server does not tell. */
-export async function mayCreateTables(db: Kysely<Schema>): Promise<boolean | undefined> {
-  // The privileges of roles are not listed there.
-  if (isMysql(db)) return undefined
-  const { rows } = await withFaults(() =>
-    sql<{ allowed: boolean | null }>`
-      select has_schema_privilege(current_schema(), 'create') as allowed`.execute(db),
-  )
-  return rows[0]?.allowed === true
+export function mayCreateTables(db: Kysely<Schema>): Promise<boolean | undefined> {
+  return withFaults(() => backendOf(db).catalog.mayCreateTables(db))
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Identity, LinkRules } from '../../login/linked-account.ts'
 import { insertAccount } from '../accounts/account-insert.ts'
 import { nameProblem } from '../accounts/account-name.ts'
@@ -93,11 +92,16 @@ async function holderOf(
   { users }: TableShapes,
   username: string,
 ): Promise<string | undefined> {
-  const { rows } = await sql<{ username: string }>`
-    select u.username from sys_user as u
-    where ${live('u', users)} and lower(u.username) = lower(${username})
-    order by ${same('u.username', username)} desc, u.user_id limit 1`.execute(inside)
-  return rows[0]?.username
+  const holder = await inside
+    .selectFrom('sys_user as u')
+    .select('u.username')
+    .where(live('u', users))
+    .where(({ eb, fn }) => eb(fn('lower', ['u.username']), '=', fn('lower', [eb.val(username)])))
+    .orderBy(same('u.username', username), 'desc')
+    .orderBy('u.user_id')
+    .limit(1)
+    .executeTakeFirst()
+  return holder?.username ?? undefined
 }
 
 /** Another system's text as our columns hold it, without what could reorder or break a line. */

@@ -1,4 +1,4 @@
-import { type Kysely, type SqlBool, sql } from 'kysely'
+import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Identity } from '../../login/linked-account.ts'
 import type { Caller } from '../../token/caller.ts'
 import {
@@ -10,9 +10,10 @@ import {
 } from '../accounts/account-queries.ts'
 import type { Inside } from '../accounts/accounts-lock.ts'
 import { hasPassword } from '../accounts/unusable-password.ts'
-import { now, nowMs, orReplace } from '../database/dialect.ts'
-import type { Schema } from '../database/schema.ts'
+import { now, nowMs } from '../database/dialect.ts'
+import { insertRows } from '../database/insert-rows.ts'
 import { requireTable, type TableShapes } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 
 /** A live account. The role key is empty when the role is missing. */
 export interface FoundAccount {
@@ -27,6 +28,10 @@ export function issuerOf({ issuer, provider }: Pick<Identity, 'issuer' | 'provid
   return issuer ?? provider
 }
 
+function keyOf(identity: Identity) {
+  return { issuer: issuerOf(identity), subject: identity.subject }
+}
+
 /** The live account that this identity is linked to. */
 export async function findLinked(
   db: Kysely<Schema>,
@@ -35,9 +40,10 @@ export async function findLinked(
 ): Promise<FoundAccount | undefined> {
   requireTable(shapes, 'postern_identity')
   const row = await described(liveAccounts(db, shapes), shapes)
-    .where(
-      sql<SqlBool>`u.user_id = (select i.user_id from postern_identity as i
-        where i.issuer = ${issuerOf(identity)} and i.subject = ${identity.subject})`,
+    .where('u.user_id', '=', ({ selectFrom }) =>
+      selectFrom('postern_identity as i')
+        .select('i.user_id')
+        .where(({ and }) => and(keyOf(identity))),
     )
     .executeTakeFirst()
   return row && toFound(row)
@@ -55,9 +61,9 @@ export async function hasLink(
   userId: string,
   issuer: string,
 ): Promise<boolean> {
-  const { rows } = await sql`select 1 from postern_identity
-    where user_id = ${userId}::bigint and issuer = ${issuer} limit 1`.execute(db)
-  return rows.length > 0
+  const own = db.selectFrom('postern_identity').where('user_id', '=', userId)
+  const link = own.select('user_id').where('issuer', '=', issuer).limit(1)
+  return (await link.executeTakeFirst()) !== undefined
 }
 
 /** Whether the account that this name selects has a password here and no link to this issuer. */
@@ -67,8 +73,7 @@ export async function isLocalAccount(
   { username, issuer }: { readonly username: string; readonly issuer: string },
 ): Promise<boolean> {
   const account = await accountOf(db, shapes, username)
-    .select(sql<string>`u.user_id::text`.as('userId'))
-    .select('u.password')
+    .select(['u.user_id as userId', 'u.password'])
     .executeTakeFirst()
   if (account === undefined || !hasPassword(account.password)) return false
   return !shapes.optional.has('postern_identity') || !(await hasLink(db, account.userId, issuer))
@@ -88,41 +93,36 @@ export async function insertLink(
   { userId, linkedBy, seen }: NewLink,
 ): Promise<void> {
   const { provider, subject } = identity
-  await sql`
-    insert into postern_identity (issuer, subject, provider, user_id, linked_by, seen_ms)
-    values (${issuerOf(identity)}, ${subject}, ${provider}, ${userId}::bigint, ${linkedBy}, ${seen ? nowMs : null})
-    ${orReplace(['issuer', 'subject'], ['provider', 'user_id', 'linked_by', 'seen_ms'], sql`, linked_at = ${now}`)}`.execute(
-    inside,
-  )
+  const link = { issuer: issuerOf(identity), subject, provider, user_id: userId }
+  await insertRows(inside, 'postern_identity', [{ ...link, linked_by: linkedBy }], {
+    computed: { seen_ms: seen ? nowMs : sql.lit(null), linked_at: now },
+    ifThere: ['provider', 'user_id', 'linked_by', 'seen_ms', 'linked_at'],
+  })
 }
 
 /** Dates the last login, to the hour: most logins write nothing. */
 export async function touchLink(db: Kysely<Schema>, identity: Identity): Promise<void> {
-  await sql`update postern_identity set seen_ms = ${nowMs}, provider = ${identity.provider}
-    where issuer = ${issuerOf(identity)} and subject = ${identity.subject}
-      and (seen_ms is null or seen_ms < ${nowMs} - 3600000)`.execute(db)
+  await db
+    .updateTable('postern_identity')
+    .set({ seen_ms: nowMs, provider: identity.provider })
+    .where(({ and }) => and(keyOf(identity)))
+    .where(({ eb, or }) =>
+      or([eb('seen_ms', 'is', null), eb('seen_ms', '<', eb(nowMs, '-', '3600000'))]),
+    )
+    .execute()
 }
 
 function described(accounts: ReturnType<typeof liveAccounts>, shapes: TableShapes) {
   return accounts
     .select(['u.username', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
-    .select(sql<string>`u.user_id::text`.as('user_id'))
-    .select(sql<string | null>`r.role_id::text`.as('role_id'))
+    .select(['u.user_id', 'r.role_id'])
     .select(isService(shapes).as('service'))
     .select(hasSecondFactor(shapes).as('secondFactor'))
 }
 
-interface Row {
-  readonly user_id: string
-  readonly username: string | null
-  readonly status: string | null
-  readonly role_id: string | null
-  readonly role_key: string | null
-  readonly role_name: string | null
-  readonly data_scope: string | null
-  readonly service: SqlBool
-  readonly secondFactor: SqlBool
-}
+type Row = Pick<Selectable<Schema['sys_user']>, 'user_id' | 'username' | 'status'> &
+  Readonly<Record<'role_id' | 'role_key' | 'role_name' | 'data_scope', string | null>> &
+  Readonly<Record<'service' | 'secondFactor', SqlBool>>
 
 function toFound(row: Row): FoundAccount {
   return {

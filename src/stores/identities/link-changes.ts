@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Identity } from '../../login/linked-account.ts'
 import { type Inside, underAccountsLock } from '../accounts/accounts-lock.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
@@ -65,8 +64,8 @@ export function createLinkChanges(database: Database, actor: Actor): LinkChanges
         )
         if (links.length === 0) return 'not-linked'
         for (const { issuer, subject } of links) {
-          await sql`delete from postern_identity
-            where issuer = ${issuer} and subject = ${subject}`.execute(inside)
+          const link = inside.deleteFrom('postern_identity')
+          await link.where(({ and }) => and({ issuer, subject })).execute()
         }
         const entry = { actor, action: 'user.unlink', subject: username } as const
         const entries = links.map(({ provider: name, issuer, subject }) => ({

@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import type { Schema } from '../database/schema.ts'
+import type { Schema } from '../database/tables.ts'
 
 /** What an account is linked to, as operators see it. */
 interface AccountLink {
@@ -29,19 +29,18 @@ export async function readLinks(
   db: Kysely<Schema>,
   userId: string,
 ): Promise<readonly AccountLink[]> {
-  const { rows } = await sql<Row>`
-    select provider, issuer, subject, linked_by as "linkedBy", linked_at as "linkedAt",
-      seen_ms::text as "seenMs"
-    from postern_identity where user_id = ${userId}::bigint
-    order by linked_at, issuer, subject`.execute(db)
+  const rows = await db
+    .selectFrom('postern_identity')
+    .select(['provider', 'issuer', 'subject', 'linked_by as linkedBy', 'linked_at as linkedAt'])
+    .select('seen_ms as seenMs')
+    .where('user_id', '=', userId)
+    .orderBy('linked_at')
+    .orderBy('issuer')
+    .orderBy('subject')
+    .execute()
   return rows.map(({ linkedAt, seenMs, ...link }) => ({
     ...link,
     linkedAt: linkedAt.toISOString(),
     seenAt: seenMs === null ? null : new Date(Number(seenMs)).toISOString(),
   }))
-}
-
-interface Row extends Omit<AccountLink, 'linkedAt' | 'seenAt'> {
-  readonly linkedAt: Date
-  readonly seenMs: string | null
 }

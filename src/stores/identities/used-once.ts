@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
 import { createBounded } from '../accounts/bounded.ts'
 import type { Database } from '../database/database.ts'
-import { either, nowMs } from '../database/dialect.ts'
+import { nowMs } from '../database/dialect.ts'
 import { requireTable } from '../database/table-shapes.ts'
 
 /** Names that count once, on whichever gateway. */
@@ -31,23 +30,18 @@ export function createUsedOnce(
     // By the clock of the database, which also decides what has expired.
     const keepMs = Math.max(0, Math.ceil(untilMs - now())) + marginMs
     const digest = createHash('sha256').update(name).digest('base64url')
-    await sql`
-      delete from postern_used_once where name in (select name from (
-        select name from postern_used_once where until_ms < ${nowMs} and name <> ${digest}
-        order by until_ms limit ${mostDeleted}::int for update skip locked) as expired)`.execute(db)
-    const { numAffectedRows } = await insertNew(digest, keepMs).execute(db)
-    return numAffectedRows === 1n
+    const others = db.selectFrom('postern_used_once').select('name').where('name', '<>', digest)
+    const oldest = others.where('until_ms', '<', nowMs).orderBy('until_ms').limit(mostDeleted)
+    const expired = db.selectFrom(oldest.forUpdate().skipLocked().as('expired')).select('name')
+    await db.deleteFrom('postern_used_once').where('name', 'in', expired).execute()
+    const { numInsertedOrUpdatedRows: inserted } = await db
+      .insertInto('postern_used_once')
+      .values(({ eb }) => ({ name: digest, until_ms: eb(nowMs, '+', String(keepMs)) }))
+      // Without a key, so that every database counts only a row that is new.
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirstOrThrow()
+    return inserted === 1n
   }
 
   return { claim: (name, untilMs) => bounded(() => claim(name, untilMs)) }
-}
-
-/** Affects one row, or none if the name is there. */
-function insertNew(name: string, keepMs: number) {
-  const values = sql`select ${name}, ${nowMs} + ${keepMs}::bigint`
-  return either(
-    sql`insert into postern_used_once (name, until_ms) ${values} on conflict (name) do nothing`,
-    // Not "on duplicate key": that affects a row as well. Nothing here can be cut: digest and number.
-    sql`insert ignore into postern_used_once (name, until_ms) ${values}`,
-  )
 }

@@ -1,11 +1,13 @@
-import { sql } from 'kysely'
+import { type ExpressionBuilder, expressionBuilder, sql } from 'kysely'
 import type { LockoutRecords, StoredLockout } from '../../login/lockouts/lockout.ts'
 import { type AuditEntry, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { listOf, nowMs, orReplace, tableOf } from '../database/dialect.ts'
+import { listOf, nowMs } from '../database/dialect.ts'
+import { insertRows } from '../database/insert-rows.ts'
 import { inTransaction } from '../database/repeated.ts'
 import { requireTable } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 
 const maxRecords = 10_000
 /** How long a gateway that is busy or restarts may take to see what it has to forget. */
@@ -22,6 +24,8 @@ export interface ClearedKeys {
  * of its own: one that begins a lock-out anew must not hide from another that an operator ended it.
  */
 export function createDatabaseLockouts({ db, shapes }: Database) {
+  const lockouts = db.selectFrom('postern_login_lockout')
+
   async function prepared<Result>(work: () => Promise<Result>): Promise<Result> {
     return withFaults(async () => {
       requireTable(await shapes(), 'postern_login_lockout')
@@ -31,44 +35,59 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
 
   /** What a gateway process does with its own rows. */
   function recordsOf(owner: string): LockoutRecords {
+    const isCleared = ({ eb, and }: OfLockouts) =>
+      and([eb('owner', '=', owner), eb('cleared_ms', 'is not', null)])
     return {
       add: (records) =>
         prepared(async () => {
-          await sql`
-            insert into postern_login_lockout (name, owner, kind, sealed, since_ms, until_ms)
-            select "key", ${owner}, kind, sealed, ${nowMs}, ${nowMs} + "leftMs"
-            from ${tableOf('record', columns, records)}
-            ${orReplace(['name', 'owner'], ['sealed', 'since_ms', 'until_ms'], sql`, cleared_ms = null`)}`.execute(
-            db,
-          )
+          const rows = records.map(({ key, kind, sealed, leftMs }) => {
+            return { name: key, owner, kind, sealed, left: leftMs }
+          })
+          const { eb, ref } = expressionBuilder<{ incoming: { left: string } }, 'incoming'>()
+          await insertRows(db, 'postern_login_lockout', rows, {
+            using: { left: 'bigint' },
+            computed: {
+              since_ms: nowMs,
+              until_ms: eb(nowMs, '+', ref('left')),
+              cleared_ms: sql.lit(null),
+            },
+            ifThere: ['sealed', 'since_ms', 'until_ms', 'cleared_ms'],
+          })
           await dropSurplus()
         }),
       takeCleared: (forget) =>
         prepared(async () => {
-          const { rows } = await sql<{ name: string }>`
-            select name from postern_login_lockout
-            where owner = ${owner} and cleared_ms is not null order by name`.execute(db)
+          const rows = await lockouts.select('name').where(isCleared).orderBy('name').execute()
           if (rows.length === 0) return
           for (const { name } of rows) forget(name)
-          await sql`delete from postern_login_lockout
-            where owner = ${owner} and cleared_ms is not null
-              and name in ${listOf(rows.map(({ name }) => name))}`.execute(db)
+          const names = listOf(rows.map(({ name }) => name))
+          const own = db.deleteFrom('postern_login_lockout').where(isCleared)
+          await own.where('name', 'in', names).execute()
         }),
       leave: () =>
         prepared(async () => {
-          await sql`delete from postern_login_lockout where owner = ${owner}`.execute(db)
+          await db.deleteFrom('postern_login_lockout').where('owner', '=', owner).execute()
         }),
     }
   }
 
   /** Skips locked rows: two gateways that tidy up at once must not wait for each other. */
   async function dropSurplus(): Promise<void> {
-    await sql`
-      delete from postern_login_lockout where (name, owner) in (select name, owner from (
-        select name, owner from postern_login_lockout where until_ms <= ${nowMs}
-          or until_ms < (select until_ms from postern_login_lockout
-            order by until_ms desc limit 1 offset ${maxRecords - 1}::int)
-        for update skip locked) as surplus)`.execute(db)
+    const last = lockouts.select('until_ms').orderBy('until_ms', 'desc').limit(1)
+    const surplus = lockouts
+      .select(['name', 'owner'])
+      .where(({ eb, or }) =>
+        or([eb('until_ms', '<=', nowMs), eb('until_ms', '<', last.offset(maxRecords - 1))]),
+      )
+      .forUpdate()
+      .skipLocked()
+    const keys = db.selectFrom(surplus.as('surplus')).select(['name', 'owner'])
+    await db
+      .deleteFrom('postern_login_lockout')
+      .where(({ eb, refTuple }) =>
+        eb(refTuple('name', 'owner'), 'in', keys.$asTuple('name', 'owner')),
+      )
+      .execute()
   }
 
   return {
@@ -76,25 +95,24 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
     /** Every open lock-out; of those of several processes under one key, the one that ends last. */
     list: (): Promise<readonly StoredLockout[]> =>
       prepared(async () => {
-        const { rows } = await sql<Record<'name' | 'kind' | 'sealed' | 'since' | 'until', string>>`
-          select name, kind, sealed, since_ms::text as since, until_ms::text as until
-          from (
-            select name, kind, sealed, since_ms, until_ms,
-              row_number() over (partition by name order by until_ms desc) as place
-            from postern_login_lockout where until_ms > ${nowMs} and cleared_ms is null
-          ) as ranked where place = 1 order by name limit ${maxRecords}::int`.execute(db)
-        return rows.map(({ name, kind, sealed, since, until }) => {
-          return { key: name, kind, sealed, sinceMs: Number(since), untilMs: Number(until) }
+        const place = db.fn.agg<number>('row_number').over((rows) => {
+          const table = 'postern_login_lockout'
+          return rows.partitionBy(`${table}.name`).orderBy(`${table}.until_ms`, 'desc')
+        })
+        const ranked = lockouts.selectAll().select(place.as('place')).where(isOpen)
+        const first = db.selectFrom(ranked.as('ranked')).selectAll().where('place', '=', 1)
+        const rows = await first.orderBy('name').limit(maxRecords).execute()
+        return rows.map(({ name: key, kind, sealed, since_ms, until_ms }) => {
+          return { key, kind, sealed, sinceMs: Number(since_ms), untilMs: Number(until_ms) }
         })
       }),
     /** The rest of the lock-out under a key that ends last, in seconds; 0 without one. */
     secondsLeft: (key: string): Promise<number> =>
       prepared(async () => {
-        const { rows } = await sql<{ seconds: string | null }>`
-          select ceil((max(until_ms) - ${nowMs}) / 1000.0) as seconds
-          from postern_login_lockout
-          where name = ${key} and until_ms > ${nowMs} and cleared_ms is null`.execute(db)
-        return Number(rows[0]?.seconds ?? 0)
+        const last = lockouts.select(({ fn }) => [fn.max('until_ms').as('until'), nowMs.as('now')])
+        const open = last.where('name', '=', key).where(isOpen)
+        const { until, now } = await open.executeTakeFirstOrThrow()
+        return until === null ? 0 : Math.ceil((Number(until) - Number(now)) / 1000)
       }),
     /**
      * Marks the lock-outs under these keys as ended, which their gateways see within seconds and then
@@ -104,24 +122,31 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
     clear: ({ keys, related }: ClearedKeys, entry: AuditEntry): Promise<readonly string[]> =>
       prepared(() =>
         inTransaction(db, async (inside) => {
-          const open = sql`cleared_ms is null and until_ms > ${nowMs} and name in ${listOf(keys)}`
-          const { rows } = await sql<{ name: string; owner: string }>`
-            select name, owner from postern_login_lockout where ${open}
-            order by name, owner for update`.execute(inside)
+          const named = ['name', 'in', listOf(keys)] as const
+          const open = inside
+            .selectFrom('postern_login_lockout')
+            .where(isOpen)
+            .where(...named)
+          const sorted = open.select(['name', 'owner']).orderBy('name').orderBy('owner')
+          const rows = await sorted.forUpdate().execute()
           if (rows.length === 0) return []
-          await sql`update postern_login_lockout set cleared_ms = ${nowMs} where ${open}`.execute(
-            inside,
+          const ended = inside.updateTable('postern_login_lockout').set({ cleared_ms: nowMs })
+          await ended
+            .where(isOpen)
+            .where(...named)
+            .execute()
+          const owners = [...new Set(rows.map(({ owner }) => owner))]
+          const cleared = owners.flatMap((owner) =>
+            related.map((name) => ({ name, owner, kind: '', sealed: '' })),
           )
-          const owners = [...new Set(rows.map(({ owner }) => owner))].map((owner) => ({ owner }))
-          const names = related.map((name) => ({ name }))
-          await sql`
-            insert into postern_login_lockout
-              (name, owner, kind, sealed, since_ms, until_ms, cleared_ms)
-            select name, owner, '', '', ${nowMs}, ${nowMs} + ${noticeMs}::int, ${nowMs}
-            from ${tableOf('owners', { owner: 'text' }, owners)}
-              cross join ${tableOf('related', { name: 'text' }, names)}
-            where true
-            ${orReplace(['name', 'owner'], ['cleared_ms'])}`.execute(inside)
+          await insertRows(inside, 'postern_login_lockout', cleared, {
+            computed: {
+              since_ms: nowMs,
+              until_ms: expressionBuilder()(nowMs, '+', String(noticeMs)),
+              cleared_ms: nowMs,
+            },
+            ifThere: ['cleared_ms'],
+          })
           await appendAudit(inside, await shapes(), [entry])
           return [...new Set(rows.map(({ name }) => name))]
         }),
@@ -129,4 +154,9 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
   }
 }
 
-const columns = { key: 'text', kind: 'text', sealed: 'text', leftMs: 'bigint' } as const
+type OfLockouts = ExpressionBuilder<Schema, 'postern_login_lockout'>
+
+/** Lock-outs that neither time nor an operator ended. */
+function isOpen({ eb, and }: OfLockouts) {
+  return and([eb('until_ms', '>', nowMs), eb('cleared_ms', 'is', null)])
+}

@@ -1,8 +1,9 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { expressionBuilder, type Kysely, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { either, epochMs, same, timeAt } from '../database/dialect.ts'
+import { epochMs, same, timeAt } from '../database/dialect.ts'
 import { isStorable } from '../database/storable-text.ts'
+import type { Schema } from '../database/tables.ts'
 
 /** Which rows of the login log are asked for; what is unset matches every row. */
 interface LoginLogQuery {
@@ -53,66 +54,85 @@ export async function readLoginLog(
   const found: LoginLogEntry[] = []
   let before: string | null = afterAll
   while (before !== null && found.length <= limit) {
-    const { rows } = await withFaults(() => page(query, before ?? afterAll).execute(db))
+    const rows = await withFaults(() => page(db, query, before ?? afterAll).execute())
     for (const row of rows) {
       if (row.at_ms !== null && isAddress(row.ipaddr ?? '')) found.push(toEntry(row, row.at_ms))
     }
-    before = rows[0]?.is_recent === true ? rows[0].last_id : null
+    before = rows[0]?.is_recent ? rows[0].last_id : null
   }
   return { entries: found.slice(0, limit), more: found.length > limit }
 }
 
-interface Row {
-  readonly last_id: string | null
-  readonly is_recent: boolean | null
-  /** The other columns are NULL in the one row of a page in which nothing matches. */
-  readonly at_ms: string | null
-  readonly username: string | null
-  readonly status: string | null
-  readonly msg: string | null
-  readonly ipaddr: string | null
-  readonly browser: string | null
-  readonly os: string | null
-  readonly remark: string | null
+function page(
+  db: Kysely<Schema>,
+  { sinceMs, limit, user, messages, isAddress }: LoginLogQuery,
+  before: string,
+) {
+  const since = timeAt(sinceMs)
+  const texts = ['username', 'status', 'msg', 'ipaddr', 'browser', 'os', 'remark'] as const
+  return (
+    db
+      .with('page', (inner) =>
+        inner
+          .selectFrom('sys_login_log')
+          .select(['id', ...texts])
+          .select(dated('login_time', 'created_at').as('at'))
+          .select(dated('created_at', 'login_time').as('written_at'))
+          .where('id', '<', before)
+          .orderBy('id', 'desc')
+          .limit(pageRows),
+      )
+      .with('found', (inner) =>
+        inner
+          .selectFrom('page')
+          .selectAll()
+          .where('at', '>=', since)
+          .$if(user !== undefined, (all) =>
+            all.where(({ eb, fn, val }) =>
+              eb(fn('lower', ['username']), '=', fn('lower', [val(user ?? '')])),
+            ),
+          )
+          .$if(messages !== undefined, (all) =>
+            all.where(({ or }) => or((messages ?? []).map((message) => same('msg', message)))),
+          )
+          .orderBy('id', 'desc')
+          // Addresses are compared here, because a row of another program may hold any text.
+          .limit(isAddress === undefined ? limit + 1 : pageRows),
+      )
+      .selectFrom(({ selectFrom }) =>
+        selectFrom('page')
+          .select(({ eb, fn }) => [
+            fn.min('id').as('last_id'),
+            eb(fn.max('written_at'), '>=', since).as('is_recent'),
+          ])
+          .as('bounds'),
+      )
+      .leftJoin('found', (join) => join.onTrue())
+      .select(['bounds.last_id', 'bounds.is_recent', ...texts])
+      // NULL, as the texts, in the one row of a page in which nothing matches.
+      .select(epochMs(sql.ref('at')).$castTo<string | null>().as('at_ms'))
+      .orderBy('found.id', 'desc')
+  )
 }
 
-function page({ sinceMs, limit, user, messages, isAddress }: LoginLogQuery, before: string) {
-  const since = timeAt(sinceMs)
-  const matches: RawBuilder<SqlBool>[] = [sql<SqlBool>`at >= ${since}`]
-  if (user !== undefined) matches.push(sql<SqlBool>`lower(username) = lower(${user}::text)`)
-  if (messages !== undefined) {
-    const each = messages.map((message) => same('msg', message))
-    matches.push(sql<SqlBool>`(${sql.join(each, sql` or `)})`)
-  }
-  // Addresses are compared here, because a row of another program may hold any text.
-  const most = isAddress === undefined ? limit + 1 : pageRows
-  return sql<Row>`
-    with page as (
-      select id, username, status, msg, ipaddr, browser, os, remark,
-        ${dated('login_time', 'created_at')} as at,
-        ${dated('created_at', 'login_time')} as written_at
-      from sys_login_log where id < ${before}::bigint order by id desc limit ${pageRows}::int
-    ), found as (
-      select * from page where ${sql.join(matches, sql` and `)} order by id desc limit ${most}::int
-    )
-    select bounds.last_id::text as last_id, bounds.is_recent, username, status, msg, ipaddr, browser, os, remark,
-      ${epochMs(sql.ref('at'))} as at_ms
-    from (select min(id) as last_id, max(written_at) >= ${since} as is_recent from page) bounds
-    left join found on true
-    order by found.id desc`
-}
+type TimeColumn = 'login_time' | 'created_at'
 
 /** The first of these times that is one. */
-function dated(first: string, second: string): RawBuilder<unknown> {
-  const time = sql`coalesce(${datable(first)}, ${datable(second)})`
-  return either(sql`${time}::timestamptz`, time)
+function dated(first: TimeColumn, second: TimeColumn) {
+  const { fn } = expressionBuilder<Schema, 'sys_login_log'>()
+  return fn.coalesce(datable(first), datable(second))
 }
 
 /** A row of another program may have a time that no calendar shows, such as infinity: as if it had none. */
-function datable(column: string): RawBuilder<unknown> {
-  const time = sql.ref(column)
-  return sql`case when ${time} between '0001-01-02' and '9999-12-30' then ${time} end`
+function datable(column: TimeColumn) {
+  const { between, case: when, ref } = expressionBuilder<Schema, 'sys_login_log'>()
+  const isDate = between(column, sql<Date>`'0001-01-02'`, sql<Date>`'9999-12-30'`)
+  return when().when(isDate).then(ref(column)).end()
 }
+
+type Row = Readonly<
+  Record<'username' | 'status' | 'msg' | 'ipaddr' | 'browser' | 'os' | 'remark', string | null>
+>
 
 function toEntry(row: Row, atMs: string): LoginLogEntry {
   return {

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { failureText } from '../../background/failure-text.ts'
 import { createBounded } from '../accounts/bounded.ts'
 import type { Database } from '../database/database.ts'
-import { allRows, nowMs, orKeep } from '../database/dialect.ts'
+import { allRows, nowMs } from '../database/dialect.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 
 /** A token of ours, and the session at a provider that it came from. Times are milliseconds. */
@@ -46,8 +47,12 @@ export function createProviderSessions(
 
   async function add(row: ProviderSessionRow): Promise<void> {
     await withTable(async () => {
-      await insert(row).execute(db)
-      await trim(row).execute(db)
+      await db
+        .insertInto('postern_provider_session')
+        .values(toRow(row))
+        .onConflict((conflict) => conflict.column('token_id').doNothing())
+        .execute()
+      await trim(db, row)
     })
   }
 
@@ -68,23 +73,23 @@ export function createProviderSessions(
     },
     /** The session of a token, if it came from a provider. */
     find: (tokenId: string) =>
-      withTable(async () => {
-        const { rows } = await sql<{ provider: string; sealed: string | null }>`
-          select provider, sealed from postern_provider_session
-          where token_id = ${tokenId}`.execute(db)
-        return rows[0]
+      withTable(() => {
+        const own = db.selectFrom('postern_provider_session').where('token_id', '=', tokenId)
+        return own.select(['provider', 'sealed']).executeTakeFirst()
       }),
     /** The tokens of one session, or of every session of a person if the session is not named. */
     tokensOf: ({ provider, subject, session }: NamedSession) =>
       withTable(async () => {
         if (![subject, session].every((text) => text === undefined || isStorable(text))) return []
-        const { rows } = await sql<Record<'id' | 'userId' | 'issuedAt' | 'until', string>>`
-          select token_id as "id", user_id as "userId", issued_ms::text as "issuedAt",
-                 expires_ms::text as "until"
-          from postern_provider_session
-          where provider = ${provider} and expires_ms > ${nowMs}
-            and (${session ?? null}::text is null or session = ${session ?? ''})
-            and (${subject ?? null}::text is null or subject = ${subject ?? ''})`.execute(db)
+        const rows = await db
+          .selectFrom('postern_provider_session')
+          .select(['token_id as id', 'user_id as userId', 'issued_ms as issuedAt'])
+          .select('expires_ms as until')
+          .where('provider', '=', provider)
+          .where('expires_ms', '>', nowMs)
+          .$if(session !== undefined, (all) => all.where('session', '=', session ?? ''))
+          .$if(subject !== undefined, (all) => all.where('subject', '=', subject ?? ''))
+          .execute()
         return rows.map(({ id, userId, issuedAt, until }) => ({
           ...{ kind: 'token' as const, id, userId },
           ...{ issuedAt: Number(issuedAt), until: Number(until) },
@@ -93,26 +98,24 @@ export function createProviderSessions(
   }
 }
 
-function insert(row: ProviderSessionRow) {
+function toRow(row: ProviderSessionRow) {
   const { tokenId, userId, issuedAt, expiresAt, provider, subject, session, sealed } = row
-  return sql`
-    insert into postern_provider_session
-      (token_id, user_id, issued_ms, expires_ms, provider, subject, session, sealed)
-    values (${tokenId}, ${userId}, ${issuedAt}::bigint, ${expiresAt}::bigint, ${provider},
-      ${subject}, ${session ?? null}, ${sealed ?? null})
-    ${orKeep('postern_provider_session', 'token_id')}`
+  return {
+    ...{ token_id: tokenId, user_id: userId, issued_ms: issuedAt, expires_ms: expiresAt },
+    ...{ provider, subject, session: session ?? null, sealed: sealed ?? null },
+  }
 }
 
 /** Deletes what expired, unless another gateway does so now, and what exceeds the limit of this person. */
-function trim({ provider, subject }: ProviderSessionRow) {
-  return sql`
-    delete from postern_provider_session where token_id in (
-      select token_id from (
-        select token_id from postern_provider_session where expires_ms <= ${nowMs}
-        order by expires_ms limit 100 for update skip locked) as expired
-      union all
-      select token_id from (
-        select token_id from postern_provider_session
-        where provider = ${provider} and subject = ${subject}
-        order by issued_ms desc limit ${allRows} offset ${mostOfSubject}::int) as surplus)`
+async function trim(db: Kysely<Schema>, { provider, subject }: ProviderSessionRow): Promise<void> {
+  const tokens = db.selectFrom('postern_provider_session').select('token_id')
+  const oldest = tokens.where('expires_ms', '<=', nowMs).orderBy('expires_ms')
+  const expired = oldest.limit(100).forUpdate().skipLocked()
+  const own = tokens.where('provider', '=', provider).where('subject', '=', subject)
+  const surplus = own.orderBy('issued_ms', 'desc').limit(allRows).offset(mostOfSubject)
+  const deleted = db
+    .selectFrom(expired.as('expired'))
+    .select('token_id')
+    .unionAll(db.selectFrom(surplus.as('surplus')).select('token_id'))
+  await db.deleteFrom('postern_provider_session').where('token_id', 'in', deleted).execute()
 }

@@ -1,8 +1,8 @@
 import { Kysely, sql } from 'kysely'
 import { Fault, Invalid } from '../../errors.ts'
+import { backendOf } from '../database/backend.ts'
 import { serverDialect } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { either } from '../database/dialect.ts'
 import type { PoolOptions } from '../database/postgres-pool.ts'
 import { readJson } from '../json-text.ts'
 import { createRedis, type RedisSettings } from '../redis/redis.ts'
@@ -92,16 +92,10 @@ export async function findCasbinTables<Schema>(
   return found
 }
 
-/** MySQL calls a database a schema. */
-const ourSchema = either(
-  sql`table_schema = any (current_schemas(false))`,
-  sql`table_schema = database()`,
-)
-
 async function columnsOf<Schema>(db: Kysely<Schema>): Promise<Map<string, ReadonlySet<string>>> {
   const { rows } = await sql<{ table_name: string; column_name: string }>`
     select table_name as "table_name", column_name as "column_name" from information_schema.columns
-    where ${ourSchema}
+    where ${backendOf(db).catalog.isHere}
     and table_name in (${sql.join([...casbinTables])})`.execute(db)
   const byTable = Map.groupBy(rows, ({ table_name }) => table_name)
   return new Map(

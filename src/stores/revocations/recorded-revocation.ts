@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { inTransaction } from '../database/repeated.ts'
 import { requireTable } from '../database/table-shapes.ts'
-import { appendInside } from './database-revocations.ts'
+import { appendInside } from './append-revocations.ts'
 import type { RevocationStore } from './revocation-store.ts'
 
 /**

@@ -5,9 +5,10 @@ import { type Inside, underAccountsLock } from '../accounts/accounts-lock.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { tableOf } from '../database/dialect.ts'
+import { insertRows } from '../database/insert-rows.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { requireTable, type TableShapes } from '../database/table-shapes.ts'
+import { codesLeft } from './codes-left.ts'
 import { forgetSecondFactor } from './forget.ts'
 
 /** The account that login would choose for this name, if it is still the one that was meant. */
@@ -66,8 +67,10 @@ export function createEnrollmentChanges(database: Database, actor: Actor): Enrol
         const { userId } = whose
         const { keyId, sealed } = secret
         await forgetSecondFactor(inside, [userId])
-        await sql`insert into postern_totp (user_id, key_id, sealed, last_step)
-          values (${userId}::bigint, ${keyId}, ${sealed}, ${lastStep}::bigint)`.execute(inside)
+        await inside
+          .insertInto('postern_totp')
+          .values({ user_id: userId, key_id: keyId, sealed, last_step: lastStep })
+          .execute()
         await insertCodes(inside, userId, recoveryDigests)
         return { enrolled: true, recoveryCodes: recoveryDigests.length }
       }),
@@ -80,14 +83,10 @@ export function createEnrollmentChanges(database: Database, actor: Actor): Enrol
     replaceRecoveryCodes: ({ secret, recoveryDigests, ...whose }) =>
       change(whose, async (inside) => {
         const { userId } = whose
-        const { rows } = await sql`select 1 from postern_totp
-          where user_id = ${userId}::bigint and sealed = ${secret.sealed} for update`.execute(
-          inside,
-        )
-        if (rows.length === 0) return 'not-enrolled'
-        await sql`delete from postern_recovery_code where user_id = ${userId}::bigint`.execute(
-          inside,
-        )
+        const own = inside.selectFrom('postern_totp').where('user_id', '=', userId)
+        const same = own.select('user_id').where('sealed', '=', secret.sealed).forUpdate()
+        if ((await same.executeTakeFirst()) === undefined) return 'not-enrolled'
+        await inside.deleteFrom('postern_recovery_code').where('user_id', '=', userId).execute()
         await insertCodes(inside, userId, recoveryDigests)
         return { enrolled: true, recoveryCodes: recoveryDigests.length }
       }),
@@ -102,10 +101,9 @@ export function reencryptSecret(
   { keyId, sealed }: SealedSecret,
 ): Promise<boolean> {
   return withFaults(async () => {
-    const { numAffectedRows } =
-      await sql`update postern_totp set key_id = ${keyId}, sealed = ${sealed}
-      where user_id = ${userId}::bigint and sealed = ${checked.sealed}`.execute(db)
-    return numAffectedRows === 1n
+    const own = db.updateTable('postern_totp').where('user_id', '=', userId)
+    const same = own.set({ key_id: keyId, sealed }).where('sealed', '=', checked.sealed)
+    return (await same.executeTakeFirst()).numUpdatedRows === 1n
   })
 }
 
@@ -130,19 +128,20 @@ async function missing(
   { username, userId }: Whose,
 ): Promise<Unchanged | undefined> {
   const row = await accountOf(inside, shapes, username)
-    .select(sql<string>`u.user_id::text`.as('userId'))
-    .select(isService(shapes).as('service'))
+    .select(['u.user_id as userId', isService(shapes).as('service')])
     .executeTakeFirst()
   if (row?.userId !== userId) return 'no-such-user'
   return row.service ? 'service-account' : undefined
 }
 
 async function summaryOf(inside: Inside, userId: string): Promise<Summary | undefined> {
-  const { rows } = await sql<{ left: number }>`
-    select (select count(*)::int from postern_recovery_code c
-      where c.user_id = t.user_id and used_ms is null) as "left"
-    from postern_totp t where user_id = ${userId}::bigint for update of t`.execute(inside)
-  return rows[0] && { enrolled: true, recoveryCodes: rows[0].left }
+  const row = await inside
+    .selectFrom('postern_totp as t')
+    .select(codesLeft(inside, sql.ref('t.user_id')).as('left'))
+    .where('t.user_id', '=', userId)
+    .forUpdate('t')
+    .executeTakeFirst()
+  return row && { enrolled: true, recoveryCodes: Number(row.left) }
 }
 
 async function insertCodes(
@@ -150,8 +149,6 @@ async function insertCodes(
   userId: string,
   digests: readonly string[],
 ): Promise<void> {
-  const rows = digests.map((digest) => ({ digest }))
-  await sql`insert into postern_recovery_code (user_id, digest)
-    select ${userId}::bigint, digest
-    from ${tableOf('digests', { digest: 'text' }, rows)}`.execute(inside)
+  const rows = digests.map((digest) => ({ user_id: userId, digest }))
+  await insertRows(inside, 'postern_recovery_code', rows)
 }

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { liveAccounts } from '../accounts/account-queries.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { utcText } from '../database/utc-text.ts'
+import { utcText } from '../database/dialect.ts'
+import { codesLeft } from './codes-left.ts'
 
 /** An account with one-time codes, as operators see it. */
 export interface EnrolledAccount {
@@ -31,28 +32,16 @@ export function enrolledAccounts(
     const shape = await shapes()
     if (!shape.optional.has('postern_totp')) return []
     const rows = await liveAccounts(db, shape)
-      .innerJoin(sql<Enrolled>`postern_totp`.as('t'), (join) =>
-        join.onRef('t.user_id', '=', 'u.user_id'),
-      )
+      .innerJoin('postern_totp as t', 't.user_id', 'u.user_id')
       .select(['u.username', 'r.role_key', 't.key_id as keyId', 't.sealed', 't.failures'])
-      .select(sql<string>`u.user_id::text`.as('userId'))
-      .select(utcText('t.enrolled_at').as('enrolledAt'))
-      .select(
-        sql<number>`(select count(*)::int from postern_recovery_code c
-          where c.user_id = t.user_id and c.used_ms is null)`.as('recoveryCodesLeft'),
-      )
+      .select(['u.user_id as userId', utcText('t.enrolled_at').as('enrolledAt')])
+      .select(codesLeft(db, sql.ref('t.user_id')).as('codes'))
       .$if(userId !== undefined, (all) => all.where('u.user_id', '=', userId ?? ''))
       .orderBy('u.user_id')
       .execute()
-    return rows.map(({ username, role_key: roleKey, ...rest }) => {
-      return { ...rest, username: username ?? '', roleKey: roleKey ?? '' }
-    })
+    return rows.map(({ username, role_key: roleKey, codes, ...rest }) => ({
+      ...{ ...rest, username: username ?? '', roleKey: roleKey ?? '' },
+      recoveryCodesLeft: Number(codes),
+    }))
   })
-}
-
-interface Enrolled {
-  readonly user_id: string
-  readonly key_id: string
-  readonly sealed: string
-  readonly failures: number
 }

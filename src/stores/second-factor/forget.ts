@@ -1,6 +1,6 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import { idsOf } from '../database/dialect.ts'
-import type { Schema } from '../database/schema.ts'
+import type { Schema } from '../database/tables.ts'
 
 /** Deletes the one-time codes and recovery codes of these users. Both tables must exist. */
 export async function forgetSecondFactor(
@@ -8,6 +8,6 @@ export async function forgetSecondFactor(
   userIds: readonly string[],
 ): Promise<void> {
   const ids = idsOf(userIds)
-  await sql`delete from postern_totp where user_id in ${ids}`.execute(inside)
-  await sql`delete from postern_recovery_code where user_id in ${ids}`.execute(inside)
+  await inside.deleteFrom('postern_totp').where('user_id', 'in', ids).execute()
+  await inside.deleteFrom('postern_recovery_code').where('user_id', 'in', ids).execute()
 }

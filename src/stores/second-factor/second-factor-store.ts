@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type {
   Enrollment,
   RecoveryClaim,
@@ -12,6 +11,7 @@ import type { Database } from '../database/database.ts'
 import { nowMs } from '../database/dialect.ts'
 import { inTransaction } from '../database/repeated.ts'
 import { tableExists } from '../database/table-shapes.ts'
+import { codesLeft } from './codes-left.ts'
 
 /** What logins ask about one-time codes. Nothing takes longer than `timeoutMs`. */
 export function createSecondFactorStore(
@@ -31,19 +31,15 @@ export function createSecondFactorStore(
 
   async function find(userId: string): Promise<Enrollment | undefined> {
     if (!(await hasTable())) return undefined
-    const { rows } = await sql<Enrollment>`
-      select key_id as "keyId", sealed, failures from postern_totp
-      where user_id = ${userId}::bigint`.execute(db)
-    return rows[0]
+    const own = db.selectFrom('postern_totp').where('user_id', '=', userId)
+    return own.select(['key_id as keyId', 'sealed', 'failures']).executeTakeFirst()
   }
 
   async function claimStep({ userId, step, checked, renewed }: StepClaim): Promise<boolean> {
-    const { numAffectedRows } = await sql`
-      update postern_totp set last_step = ${step}::bigint, failures = 0,
-        key_id = ${renewed.keyId}, sealed = ${renewed.sealed}
-      where user_id = ${userId}::bigint and last_step < ${step}::bigint
-        and sealed = ${checked.sealed}`.execute(db)
-    return numAffectedRows === 1n
+    const secret = { last_step: step, failures: 0, key_id: renewed.keyId, sealed: renewed.sealed }
+    const own = db.updateTable('postern_totp').set(secret).where('user_id', '=', userId)
+    const same = own.where('last_step', '<', String(step)).where('sealed', '=', checked.sealed)
+    return (await same.executeTakeFirst()).numUpdatedRows === 1n
   }
 
   async function claimRecoveryCode(claim: RecoveryClaim): Promise<number | undefined> {
@@ -51,23 +47,19 @@ export function createSecondFactorStore(
     const shape = await shapes()
     return inTransaction(db, async (inside) => {
       // In the order in which operators change both tables, so that neither waits for the other.
-      const { rows: held } = await sql`select 1 from postern_totp
-        where user_id = ${userId}::bigint and sealed = ${checked.sealed} for update`.execute(inside)
-      if (held.length === 0) return undefined
-      const { numAffectedRows: claimed } = await sql`
-        update postern_recovery_code
-        set used_ms = ${nowMs}
-        where user_id = ${userId}::bigint and digest = ${digest} and used_ms is null`.execute(
-        inside,
-      )
+      const own = inside.selectFrom('postern_totp').where('user_id', '=', userId)
+      const same = own.select('user_id').where('sealed', '=', checked.sealed).forUpdate()
+      if ((await same.executeTakeFirst()) === undefined) return undefined
+      const use = inside.updateTable('postern_recovery_code').set({ used_ms: nowMs })
+      const unused = use.where('user_id', '=', userId).where('used_ms', 'is', null)
+      const { numUpdatedRows: claimed } = await unused
+        .where('digest', '=', digest)
+        .executeTakeFirst()
       if (claimed !== 1n) return undefined
-      await sql`update postern_totp
-        set failures = 0, key_id = ${renewed.keyId}, sealed = ${renewed.sealed}
-        where user_id = ${userId}::bigint`.execute(inside)
-      const { rows } = await sql<{ left: number }>`
-        select count(*)::int as "left" from postern_recovery_code
-        where user_id = ${userId}::bigint and used_ms is null`.execute(inside)
-      const left = rows[0]?.left ?? 0
+      const secret = { failures: 0, key_id: renewed.keyId, sealed: renewed.sealed }
+      await inside.updateTable('postern_totp').set(secret).where('user_id', '=', userId).execute()
+      const { many } = await codesLeft(inside, userId).executeTakeFirstOrThrow()
+      const left = Number(many)
       const actor = { kind: 'user', name: username, origin } as const
       const [before, after] = [{ recoveryCodes: left + 1 }, { recoveryCodes: left }]
       const entry = { actor, action: 'user.totp', subject: username, before, after } as const
@@ -77,8 +69,8 @@ export function createSecondFactorStore(
   }
 
   async function countFailure(userId: string): Promise<void> {
-    await sql`update postern_totp set failures = failures + 1
-      where user_id = ${userId}::bigint`.execute(db)
+    const own = db.updateTable('postern_totp').where('user_id', '=', userId)
+    await own.set(({ eb }) => ({ failures: eb('failures', '+', 1) })).execute()
   }
 
   return {

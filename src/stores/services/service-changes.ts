@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import { insertAccount, liveRoleId } from '../accounts/account-insert.ts'
 import { isService, liveAccounts } from '../accounts/account-queries.ts'
 import { ifTaken, underAccountsLock } from '../accounts/accounts-lock.ts'
@@ -6,10 +6,10 @@ import { unusablePassword } from '../accounts/unusable-password.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { now, nowMs, same } from '../database/dialect.ts'
-import type { Schema } from '../database/schema.ts'
 import { deletedMark } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 import { requireServiceTables } from './service-tables.ts'
 
 interface NewService {
@@ -57,8 +57,10 @@ export function createServiceChanges(database: Database, actor: Actor): ServiceC
         const added = await insertAccount(inside, shapes, account)
         if (typeof added === 'string') return added
         const { userId } = added
-        await sql`insert into postern_service_account (user_id, note)
-          values (${userId}::bigint, ${note})`.execute(inside)
+        await inside
+          .insertInto('postern_service_account')
+          .values({ user_id: userId, note })
+          .execute()
         const after = { userId, role: roleKey, ...(note && { note }) }
         await appendAudit(inside, shapes, [{ actor, action: 'service.add', subject: name, after }])
         return { userId }
@@ -96,8 +98,7 @@ async function find(inside: Inside, shapes: TableShapes, name: string) {
   // No account has a name that no column can hold; the server would report an error.
   if (!isStorable(name)) return undefined
   const row = await liveAccounts(inside, shapes)
-    .select('r.role_key')
-    .select(sql<string>`u.user_id::text`.as('user_id'))
+    .select(['r.role_key', 'u.user_id'])
     .where(same('u.username', name))
     .where(isService(shapes))
     .orderBy('u.user_id')
@@ -116,7 +117,6 @@ async function update(
     .set({ ...values, updated_at: now })
     .where('user_id', '=', userId)
     .execute()
-  await sql`update postern_service_token
-    set revoked_ms = ${nowMs}
-    where user_id = ${userId}::bigint and revoked_ms is null`.execute(inside)
+  const revoke = inside.updateTable('postern_service_token').set({ revoked_ms: nowMs })
+  await revoke.where('user_id', '=', userId).where('revoked_ms', 'is', null).execute()
 }

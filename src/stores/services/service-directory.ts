@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Caller } from '../../token/caller.ts'
 import { isService, liveAccounts } from '../accounts/account-queries.ts'
 import type { Database } from '../database/database.ts'
@@ -27,15 +26,9 @@ export function createServiceDirectory({ db, shapes }: Database): ServiceDirecto
   async function list(): Promise<readonly ServiceAccount[]> {
     const shape = await shapes()
     requireServiceTables(shape)
-    const details = sql<{
-      user_id: string
-      note: string
-      created_at: Date
-    }>`postern_service_account`
     const rows = await liveAccounts(db, shape)
-      .innerJoin(details.as('s'), 's.user_id', 'u.user_id')
-      .select(['u.username', 'r.role_key', 's.note', 's.created_at'])
-      .select(sql<string>`u.user_id::text`.as('user_id'))
+      .innerJoin('postern_service_account as s', 's.user_id', 'u.user_id')
+      .select(['u.user_id', 'u.username', 'r.role_key', 's.note', 's.created_at'])
       .orderBy('u.user_id')
       .execute()
     return rows.map((row) => ({
@@ -50,16 +43,14 @@ export function createServiceDirectory({ db, shapes }: Database): ServiceDirecto
   async function callerOf(name: string): Promise<Caller | 'no-such-service' | 'no-role'> {
     const shape = await shapes()
     const row = await liveAccounts(db, shape)
-      .select(['r.role_key', 'r.role_name', 'r.data_scope'])
-      .select(sql<string>`u.user_id::text`.as('user_id'))
-      .select(sql<string>`r.role_id::text`.as('role_id'))
+      .select(['u.user_id', 'r.role_id', 'r.role_key', 'r.role_name', 'r.data_scope'])
       .where(same('u.username', name))
       .where(isService(shape))
       .orderBy('u.user_id')
       .executeTakeFirst()
     if (row === undefined) return 'no-such-service'
     // The policy decides by role key: without one it cannot decide.
-    if (!row.role_key) return 'no-role'
+    if (!row.role_key || row.role_id === null) return 'no-role'
     return {
       userId: row.user_id,
       roleId: row.role_id,

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import type { Selectable } from 'kysely'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
@@ -6,6 +6,7 @@ import { nowMs, same } from '../database/dialect.ts'
 import { inTransaction } from '../database/repeated.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 import { requireServiceTables } from './service-tables.ts'
 
 /** A token that a command issued. All times are milliseconds since the epoch. */
@@ -53,11 +54,13 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
     const shape = await tables()
     const { id, userId, roleKey, note, kid, issuedBy, issuedAt, expiresAt } = token
     await inTransaction(db, async (inside) => {
-      await sql`
-        insert into postern_service_token
-          (token_id, user_id, role_key, note, kid, issued_by, issued_ms, expires_ms)
-        values (${id}, ${userId}::bigint, ${roleKey}, ${note}, ${kid ?? ''}, ${issuedBy},
-          ${issuedAt}::bigint, ${expiresAt}::bigint)`.execute(inside)
+      await inside
+        .insertInto('postern_service_token')
+        .values({
+          ...{ token_id: id, user_id: userId, role_key: roleKey, note, kid: kid ?? '' },
+          ...{ issued_by: issuedBy, issued_ms: issuedAt, expires_ms: expiresAt },
+        })
+        .execute()
       const expires = new Date(expiresAt).toISOString()
       const after = {
         service,
@@ -71,24 +74,37 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
     })
   }
 
-  async function select(condition: RawBuilder<unknown>): Promise<readonly ListedToken[]> {
+  function everyToken() {
+    return db
+      .selectFrom('postern_service_token as t')
+      .leftJoin('sys_user as u', 'u.user_id', 't.user_id')
+      .selectAll('t')
+      .select('u.username')
+      .orderBy('t.issued_ms', 'desc')
+      .orderBy('t.token_id', 'desc')
+  }
+
+  async function list(service: string | undefined): Promise<readonly ListedToken[]> {
     await tables()
-    const { rows } = await sql<Row>`
-      select t.token_id, t.user_id::text as user_id, u.username, t.role_key, t.note, t.kid, t.issued_by,
-             t.issued_ms::text as issued_ms, t.expires_ms::text as expires_ms,
-             t.seen_ms::text as seen_ms, t.revoked_ms::text as revoked_ms
-      from postern_service_token t left join sys_user u on u.user_id = t.user_id
-      where ${condition}
-      order by t.issued_ms desc, t.token_id desc`.execute(db)
+    const all = everyToken()
+    const rows = await (service === undefined
+      ? all
+      : all.where(same('u.username', service))
+    ).execute()
     return rows.map(toToken)
+  }
+
+  async function find(id: string): Promise<ListedToken | undefined> {
+    await tables()
+    const row = await everyToken().where('t.token_id', '=', id).executeTakeFirst()
+    return row && toToken(row)
   }
 
   async function revoked({ id, service }: ListedToken): Promise<void> {
     const shape = await tables()
     await inTransaction(db, async (inside) => {
-      await sql`update postern_service_token
-        set revoked_ms = ${nowMs}
-        where token_id = ${id} and revoked_ms is null`.execute(inside)
+      const revoke = inside.updateTable('postern_service_token').set({ revoked_ms: nowMs })
+      await revoke.where('token_id', '=', id).where('revoked_ms', 'is', null).execute()
       const after = { service }
       const entry = { actor, action: 'token.revoke', subject: `token ${id}`, after } as const
       await appendAudit(inside, shape, [entry])
@@ -97,29 +113,14 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
 
   return {
     add: (token, service) => withFaults(() => add(token, service)),
-    list: async (service) => {
-      if (service === undefined) return withFaults(() => select(sql`true`))
-      return isStorable(service) ? withFaults(() => select(same('u.username', service))) : []
-    },
-    find: async (id) =>
-      isStorable(id) ? (await withFaults(() => select(sql`t.token_id = ${id}`)))[0] : undefined,
+    list: async (service) =>
+      service === undefined || isStorable(service) ? withFaults(() => list(service)) : [],
+    find: async (id) => (isStorable(id) ? withFaults(() => find(id)) : undefined),
     revoked: (token) => withFaults(() => revoked(token)),
   }
 }
 
-interface Row {
-  readonly token_id: string
-  readonly user_id: string
-  readonly username: string | null
-  readonly role_key: string
-  readonly note: string
-  readonly kid: string
-  readonly issued_by: string
-  readonly issued_ms: string
-  readonly expires_ms: string
-  readonly seen_ms: string | null
-  readonly revoked_ms: string | null
-}
+type Row = Selectable<Schema['postern_service_token']> & { readonly username: string | null }
 
 function toToken(row: Row): ListedToken {
   const time = (ms: string | null) => (ms === null ? undefined : Number(ms))

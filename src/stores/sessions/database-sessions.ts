@@ -1,10 +1,12 @@
-import { sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { listOf, nowMs, orKeep, tableOf } from '../database/dialect.ts'
+import { listOf, nowMs } from '../database/dialect.ts'
+import { insertRows } from '../database/insert-rows.ts'
 import { markSeen } from '../database/mark-seen.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
 import { longest, MOST_SESSIONS, type Session, type SessionStore } from './session-store.ts'
 
 /** Sessions in the table `postern_session`, for gateways without Redis. */
@@ -19,8 +21,8 @@ export function createDatabaseSessions({ db, shapes }: Database): SessionStore {
   return {
     add: (sessions) =>
       withTable(async () => {
-        await insert(sessions.map(storable)).execute(db)
-        await trim([...new Set(sessions.map(({ userId }) => userId))]).execute(db)
+        await insertRows(db, 'postern_session', sessions.map(toRow), { ifThere: 'keep' })
+        await trim(db, [...new Set(sessions.map(({ userId }) => userId))])
       }),
     markSeen: (seen) =>
       withTable(async () => {
@@ -29,19 +31,18 @@ export function createDatabaseSessions({ db, shapes }: Database): SessionStore {
     remove: (sessions) =>
       withTable(async () => {
         const ids = sessions.map(({ id }) => id)
-        await sql`
-          delete from postern_session
-          where token_id in ${listOf(ids)}`.execute(db)
+        await db.deleteFrom('postern_session').where('token_id', 'in', listOf(ids)).execute()
       }),
     list: (userId) =>
       withTable(async () => {
-        const { rows } = await sql<Record<keyof Session, string>>`
-          select token_id as "id", user_id as "userId", username, role_key as "roleKey", address,
-                 agent, issued_ms::text as "issuedAt", expires_ms::text as "expiresAt",
-                 seen_ms::text as "seenAt"
-          from postern_session
-          where expires_ms > ${nowMs} and (${userId ?? null}::text is null or user_id = ${userId ?? ''})
-        `.execute(db)
+        const rows = await db
+          .selectFrom('postern_session')
+          .select(['token_id as id', 'user_id as userId', 'username', 'role_key as roleKey'])
+          .select(['address', 'agent', 'issued_ms as issuedAt', 'expires_ms as expiresAt'])
+          .select('seen_ms as seenAt')
+          .where('expires_ms', '>', nowMs)
+          .$if(userId !== undefined, (all) => all.where('user_id', '=', userId ?? ''))
+          .execute()
         return rows.map(({ issuedAt, expiresAt, seenAt, ...texts }) => ({
           ...{ ...texts, issuedAt: Number(issuedAt) },
           ...{ expiresAt: Number(expiresAt), seenAt: Number(seenAt) },
@@ -50,48 +51,28 @@ export function createDatabaseSessions({ db, shapes }: Database): SessionStore {
   }
 }
 
-function storable(session: Session): Session {
-  const { username, roleKey, address, agent } = session
+function toRow(session: Session) {
+  const { id, userId, username, roleKey, address, agent, issuedAt, expiresAt, seenAt } = session
   return {
-    ...session,
+    ...{ token_id: id, user_id: userId },
     username: toStorable(username, longest.username),
-    roleKey: toStorable(roleKey, longest.roleKey),
+    role_key: toStorable(roleKey, longest.roleKey),
     address: toStorable(address, longest.address),
     agent: toStorable(agent, longest.agent),
+    ...{ issued_ms: issuedAt, expires_ms: expiresAt, seen_ms: seenAt },
   }
 }
 
-const columns = {
-  id: 'text',
-  userId: 'text',
-  username: 'text',
-  roleKey: 'text',
-  address: 'text',
-  agent: 'text',
-  issuedAt: 'bigint',
-  expiresAt: 'bigint',
-  seenAt: 'bigint',
-} as const
-
-function insert(sessions: readonly Session[]) {
-  return sql`
-    insert into postern_session (token_id, user_id, username, role_key, address, agent,
-                                 issued_ms, expires_ms, seen_ms)
-    select id, "userId", username, "roleKey", address, agent, "issuedAt", "expiresAt", "seenAt"
-    from ${tableOf('session', columns, sessions)}
-    ${orKeep('postern_session', 'token_id')}`
-}
-
 /** Deletes what expired, unless another gateway does so now, and what exceeds the limit of these users. */
-function trim(userIds: readonly string[]) {
-  return sql`
-    delete from postern_session where token_id in (
-      select token_id from (
-        select token_id from postern_session where expires_ms <= ${nowMs}
-        order by expires_ms limit ${MOST_SESSIONS}::int for update skip locked) as expired
-      union all
-      select token_id from (
-        select token_id, row_number() over (partition by user_id order by issued_ms desc) as place
-        from postern_session where user_id in ${listOf(userIds)}) as own
-      where place > ${MOST_SESSIONS}::int)`
+async function trim(db: Kysely<Schema>, userIds: readonly string[]): Promise<void> {
+  const tokens = db.selectFrom('postern_session').select('token_id')
+  const oldest = tokens.where('expires_ms', '<=', nowMs).orderBy('expires_ms')
+  const expired = oldest.limit(MOST_SESSIONS).forUpdate().skipLocked()
+  const place = db.fn.agg<number>('row_number').over((rows) => {
+    return rows.partitionBy('postern_session.user_id').orderBy('postern_session.issued_ms', 'desc')
+  })
+  const own = tokens.select(place.as('place')).where('user_id', 'in', listOf(userIds))
+  const surplus = db.selectFrom(own.as('own')).select('token_id').where('place', '>', MOST_SESSIONS)
+  const deleted = db.selectFrom(expired.as('expired')).select('token_id').unionAll(surplus)
+  await db.deleteFrom('postern_session').where('token_id', 'in', deleted).execute()
 }

@@ -1,9 +1,8 @@
-import { sql } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { KEPT_DAYS } from '../../policy/usage/usage.ts'
 import type { Database } from '../database/database.ts'
 import { isMissingTable, withFaults } from '../database/database-fault.ts'
-import { either, listOf, tableOf } from '../database/dialect.ts'
+import { dayText, listOf, tableOf } from '../database/dialect.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { createUsageCollector } from './usage-collector.ts'
 import {
@@ -23,18 +22,23 @@ import type { UsageStore } from './usage-store.ts'
 export function createDatabaseUsage({ db, shapes }: Database): UsageStore {
   /** How many names the day has, by kind. */
   async function namesOn(day: string): Promise<ReadonlyMap<string, number>> {
-    const { rows } = await sql<{ kind: string; names: string }>`
-      select kind, count(*)::text as names from postern_policy_usage
-      where day = ${day}::date group by kind`.execute(db)
+    const rows = await db
+      .selectFrom('postern_policy_usage')
+      .select(({ fn }) => ['kind', fn.countAll<string>().as('names')])
+      .where('day', '=', day)
+      .groupBy('kind')
+      .execute()
     return new Map(rows.map(({ kind, names }) => [kind, Number(names)]))
   }
 
   async function known(day: string, entries: readonly UsageEntry[]): Promise<ReadonlySet<string>> {
     const names = entries.map(({ name }) => name)
-    const { rows } = await sql<{ kind: string; name: string }>`
-      select kind, name from postern_policy_usage
-      where day = ${day}::date
-        and name in ${listOf(names)}`.execute(db)
+    const rows = await db
+      .selectFrom('postern_policy_usage')
+      .select(['kind', 'name'])
+      .where('day', '=', day)
+      .where('name', 'in', listOf(names))
+      .execute()
     return new Set(rows.map(({ kind, name }) => `${kind} ${name}`))
   }
 
@@ -57,22 +61,33 @@ export function createDatabaseUsage({ db, shapes }: Database): UsageStore {
       kind,
       name: toStorable(name, longestName),
       count,
+      last_ms: at,
     }))
     // In the order of the key, so that two gateways cannot block each other.
-    await sql`
-      insert into postern_policy_usage (day, kind, name, count, last_ms)
-      select ${day}::date, kind, name, sum(count), ${at}::bigint
-      from ${tableOf('entry', columns, rows)}
-      group by kind, name order by kind, name
-      ${addToStored}`.execute(db)
+    await db
+      .insertInto('postern_policy_usage')
+      .columns(['day', 'kind', 'name', 'count', 'last_ms'])
+      .expression(({ selectFrom }) =>
+        selectFrom(tableOf('entry', columns, rows))
+          .select(({ cast, val }) => [cast<string>(val(day), 'date').as('day'), 'kind', 'name'])
+          .select(({ fn }) => [fn.sum('count').as('count'), fn.max('last_ms').as('last_ms')])
+          .groupBy(['kind', 'name'])
+          .orderBy('kind')
+          .orderBy('name'),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['day', 'kind', 'name']).doUpdateSet(({ eb, fn, ref }) => ({
+          count: eb('postern_policy_usage.count', '+', ref('excluded.count')),
+          last_ms: fn<string>('greatest', ['postern_policy_usage.last_ms', 'excluded.last_ms']),
+        })),
+      )
+      .execute()
   }
 
   let prunedOn = ''
   async function prune(day: string): Promise<void> {
     if (prunedOn === day) return
-    await sql`
-      delete from postern_policy_usage
-      where day < ${firstDay(day)}::date`.execute(db)
+    await db.deleteFrom('postern_policy_usage').where('day', '<', firstDay(day)).execute()
     prunedOn = day
   }
 
@@ -88,45 +103,31 @@ export function createDatabaseUsage({ db, shapes }: Database): UsageStore {
       withTable(async () => {
         const collector = createUsageCollector()
         // Only observed hours are of one day; what has a name is added up where it is stored.
-        const { rows } = await sql<StoredRow>`
-          select ${dayText} as day, kind, name, sum(count)::text as count,
-                 max(last_ms)::text as last
-          from postern_policy_usage
-          where day in (${sql.join(days.map((day) => sql`${day}::date`))})
-            and kind in ${listOf(kinds)}
-          group by kind, name, case when kind = 'observed' then day end
-          order by kind, name`.execute(db)
-        for (const { count, last, ...stored } of rows) {
-          if (!collector.add({ ...stored, count: Number(count), last: Number(last) })) break
+        const rows = await db
+          .selectFrom('postern_policy_usage')
+          .select(({ fn }) => [dayText(fn.max('day')).as('day'), 'kind', 'name'])
+          .select(({ fn }) => [fn.sum('count').as('count'), fn.max('last_ms').as('last')])
+          .where('day', 'in', days)
+          .where('kind', 'in', listOf(kinds))
+          .groupBy(['kind', 'name'])
+          .groupBy(({ eb }) => eb.case().when('kind', '=', 'observed').then(eb.ref('day')).end())
+          .orderBy('kind')
+          .orderBy('name')
+          .execute()
+        for (const { kind, count, last, ...stored } of rows) {
+          const entry = { ...stored, kind: kind as EntryKind }
+          if (!collector.add({ ...entry, count: Number(count), last: Number(last) })) break
         }
         return collector.usage()
       }),
   }
 }
 
-const columns = { kind: 'text', name: 'text', count: 'bigint' } as const
-
-const addToStored = either(
-  sql`on conflict (day, kind, name) do update
-    set count = postern_policy_usage.count + excluded.count,
-        last_ms = greatest(postern_policy_usage.last_ms, excluded.last_ms)`,
-  sql`on duplicate key update count = postern_policy_usage.count + values(count),
-    last_ms = greatest(postern_policy_usage.last_ms, values(last_ms))`,
-)
-
-const dayText = either(sql`to_char(max(day), 'YYYY-MM-DD')`, sql`date_format(max(day), '%Y-%m-%d')`)
+const columns = { kind: 'text', name: 'text', count: 'bigint', last_ms: 'bigint' } as const
 
 /** The first day that is kept. */
 function firstDay(day: string): string {
   return new Date(Date.parse(day) - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10)
-}
-
-interface StoredRow {
-  readonly day: string
-  readonly kind: EntryKind
-  readonly name: string
-  readonly count: string
-  readonly last: string
 }
 
 /** Where Postern may not create tables, a gateway works without this one, and counts nothing. */

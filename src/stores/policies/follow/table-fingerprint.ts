@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { Invalid } from '../../../errors.ts'
 import { withFaults } from '../../database/database-fault.ts'
-import { either } from '../../database/dialect.ts'
+import { rowDigest } from '../../database/dialect.ts'
 import {
   type CasbinRow,
   type CasbinTable,
@@ -71,15 +71,7 @@ function rejectUnknownColumns(tables: readonly CasbinTable[]): void {
  */
 function digestOf({ name, columns }: CasbinTable): RawBuilder<unknown> {
   const values = ['ptype', ...[...columns].filter((column) => /^v\d$/.test(column)).sort()]
-  const texts = sql.join(values.map((value) => sql`coalesce(${sql.ref(value)}, '')`))
-  const digest = either(
-    sql`('x' || substr(md5(concat_ws(chr(31), ${texts})), 1, 15))::bit(60)::bigint`,
-    // MySQL 9.7 has no MD5.
-    sql`cast(conv(substring(sha2(concat_ws(char(31), ${texts}), 256), 1, 15), 16, 10) as unsigned)`,
-  )
-  const total = either(
-    sql`coalesce(sum(${digest}), 0)::text`,
-    sql`cast(coalesce(sum(${digest}), 0) as char)`,
-  )
-  return sql`select ${sql.lit(name)} as name, count(*)::text as number, ${total} as digest from ${sql.table(name)}`
+  const texts = values.map((value) => sql`coalesce(${sql.ref(value)}, '')`)
+  const total = sql`coalesce(sum(${rowDigest(texts)}), 0)`
+  return sql`select ${sql.lit(name)} as name, count(*) as number, ${total} as digest from ${sql.table(name)}`
 }

@@ -1,13 +1,14 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { Fault } from '../../../errors.ts'
 import type { Trust } from '../../../signing/trust.ts'
 import { appendAudit } from '../../audit/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { withFaults } from '../../database/database-fault.ts'
-import { listOf, lockUntilCommit, orKeep, tableOf } from '../../database/dialect.ts'
+import { listOf, lockUntilCommit } from '../../database/dialect.ts'
+import { insertRows } from '../../database/insert-rows.ts'
 import { inTransaction } from '../../database/repeated.ts'
-import type { Schema } from '../../database/schema.ts'
 import { tableExists } from '../../database/table-shapes.ts'
+import type { Schema } from '../../database/tables.ts'
 import { type Move, maxMove, parseMove } from '../document/policy-keys.ts'
 import { moveEntries, type RecordedMove } from './move-audit.ts'
 import { moveKey } from './move-key.ts'
@@ -35,25 +36,25 @@ export function createMoveTable(
   prefix: string,
   { maxMoves = defaultMaxMoves, trust }: MoveTableOptions = {},
 ): MoveTable {
+  const recorded = db.selectFrom('postern_policy_move').where('prefix', '=', prefix)
+
   return {
     has: (move) =>
       withFaults(async () => {
         await shapes()
-        const { rows } = await sql`
-          select 1 from postern_policy_move
-          where prefix = ${prefix} and move_id = ${moveKey(move)}`.execute(db)
-        return rows.length > 0
+        const row = recorded.select('move_id').where('move_id', '=', moveKey(move))
+        return (await row.executeTakeFirst()) !== undefined
       }),
     add: (moves) =>
       withFaults(async () => {
-        const { rows } = await sql<{ count: string }>`
-          select count(*)::text as "count" from postern_policy_move
-          where prefix = ${prefix}`.execute(db)
-        if (Number(rows[0]?.count) >= maxMoves) throw full(maxMoves)
+        const counted = recorded.select(({ fn }) => fn.countAll<string>().as('many'))
+        const { many } = await counted.executeTakeFirstOrThrow()
+        if (Number(many) >= maxMoves) throw full(maxMoves)
         // As a text within JSON: PostgreSQL cannot hold a NUL character, which a message may contain.
         const added = moves
           .map((move) => ({
-            id: moveKey(move),
+            prefix,
+            move_id: moveKey(move),
             sequence: move.sequence,
             move: JSON.stringify(move),
           }))
@@ -61,31 +62,28 @@ export function createMoveTable(
         const shape = await shapes()
         await inTransaction(db, async (inside) => {
           await lockUntilCommit('postern_policy_move', ` ${prefix}`).execute(inside)
-          const { rows: present } = await sql<{ id: string }>`
-            select move_id as "id" from postern_policy_move
-            where prefix = ${prefix} and move_id in ${listOf(added.map(({ id }) => id))}`.execute(
-            inside,
-          )
-          const known = new Set(present.map(({ id }) => id))
-          const inserted = added.filter(({ id }) => !known.has(id))
-          await sql`
-            insert into postern_policy_move (prefix, move_id, sequence, move)
-            select ${prefix}, id, sequence, move from ${tableOf('incoming', columns, inserted)}
-            ${orKeep('postern_policy_move', 'prefix', 'move_id')}`.execute(inside)
+          const present = await inside
+            .selectFrom('postern_policy_move')
+            .select('move_id')
+            .where('prefix', '=', prefix)
+            .where('move_id', 'in', listOf(added.map(({ move_id: id }) => id)))
+            .execute()
+          const known = new Set(present.map(({ move_id: id }) => id))
+          const inserted = added.filter(({ move_id: id }) => !known.has(id))
+          if (inserted.length === 0) return
+          await insertRows(inside, 'postern_policy_move', inserted, { ifThere: 'keep' })
           // The history is older than the audit log, and goes on where that is missing.
-          if (inserted.length === 0 || !shape.optional.has('postern_audit')) return
-          const recorded = await withPrevious(inside, prefix, inserted)
-          await appendAudit(inside, shape, moveEntries(moves, recorded, trust))
+          if (!shape.optional.has('postern_audit')) return
+          const ids = inserted.map(({ move_id: id }) => id)
+          const made = await withPrevious(inside, prefix, ids)
+          await appendAudit(inside, shape, moveEntries(moves, made, trust))
         })
       }),
     list: (most) =>
       withFaults(async () => {
         if (!(await tableExists(db, 'postern_policy_move'))) return []
-        const { rows } = await sql<{ move: string }>`
-          select move from postern_policy_move where prefix = ${prefix}
-          order by sequence desc, recorded_at desc limit ${Math.min(most, maxMoves)}::int`.execute(
-          db,
-        )
+        const sorted = recorded.orderBy('sequence', 'desc').orderBy('recorded_at', 'desc')
+        const rows = await sorted.select('move').limit(Math.min(most, maxMoves)).execute()
         return rows.flatMap(({ move }) => parseMove(move) ?? [])
       }),
   }
@@ -95,23 +93,30 @@ export function createMoveTable(
 async function withPrevious(
   inside: Kysely<Schema>,
   prefix: string,
-  inserted: readonly { readonly id: string }[],
+  ids: readonly string[],
 ): Promise<readonly RecordedMove[]> {
-  const { rows } = await sql<{ id: string; start: string | null }>`
-    select move_id as "id", (
-      select substring(earlier.move, 1, 200)
-      from postern_policy_move as earlier
-      where earlier.prefix = ${prefix} and earlier.sequence < made.sequence
-      order by earlier.sequence desc limit 1) as "start"
-    from postern_policy_move as made
-    where prefix = ${prefix} and move_id in ${listOf(inserted.map(({ id }) => id))}
-    order by sequence`.execute(inside)
+  const rows = await inside
+    .selectFrom('postern_policy_move as made')
+    .select('made.move_id as id')
+    .select(({ selectFrom }) =>
+      selectFrom('postern_policy_move as earlier')
+        .select(({ fn, lit }) =>
+          fn<string>('substring', ['earlier.move', lit(1), lit(200)]).as('start'),
+        )
+        .where('earlier.prefix', '=', prefix)
+        .whereRef('earlier.sequence', '<', 'made.sequence')
+        .orderBy('earlier.sequence', 'desc')
+        .limit(1)
+        .as('start'),
+    )
+    .where('made.prefix', '=', prefix)
+    .where('made.move_id', 'in', listOf(ids))
+    .orderBy('made.sequence')
+    .execute()
   // By its text: a message may contain anything.
   const revision = (text: string | null) => /^\{"revision":"(r-[0-9a-f]+)"/.exec(text ?? '')?.[1]
   return rows.map(({ id, start }) => ({ id, previous: revision(start) ?? null }))
 }
-
-const columns = { id: 'text', sequence: 'bigint', move: 'text' } as const
 
 function full(most: number): Fault {
   const reason = `postern_policy_move has ${most} moves: delete those that you no longer need`

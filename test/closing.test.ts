@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createClosing } from '../src/closing.ts'
+import { createClosing } from '../src/kernel/closing.ts'
 import { createClean, createDescribeError } from '../src/serve/describe-error.ts'
 
 test('closes in reverse, also what comes after one that cannot be closed, and then throws', async () => {

@@ -5,7 +5,7 @@ import {
   dataScopeProblem,
   dataScopes,
   readDataScope,
-} from '../src/data-scope.ts'
+} from '../src/kernel/data-scope.ts'
 
 describe('data scope', () => {
   const self: DataScope = '5'

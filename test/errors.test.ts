@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Fault, Refusal } from '../src/errors.ts'
 import { MalformedMessage } from '../src/h2/message-fields.ts'
+import { Fault, Refusal } from '../src/kernel/errors.ts'
 
 test.each([
   ['a refusal', () => new Refusal('not-permitted')],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLru } from '../src/lru.ts'
+import { createLru } from '../src/kernel/lru.ts'
 
 test('what was used least recently goes first, and its owner is told', () => {
   const dropped: number[] = []

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 /** The folders of `src`: each may import those before it. Loose files are for all. */
 const order: readonly string[] = [
   ...[
+    'kernel',
     'background',
     'log',
     'metrics',
@@ -49,7 +50,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   otpauth: /^login\/second-factor\/totp-codes\.ts$/,
   uqr: /^cli\/second-factor\/qr-code\.ts$/,
   typebox: /^config\/schema\//,
-  'lru-cache': /^lru\.ts$/,
+  'lru-cache': /^kernel\/lru\.ts$/,
   ldapts: /^stores\/ldap\//,
   bowser: /^stores\/login-log\/user-agent\.ts$/,
   '@prometheus-io/client': /^metrics\/registry\.ts$/,
@@ -126,7 +127,7 @@ describe('the architecture', () => {
   })
 
   test('leaves it to admission which paths are own, removed or canonical', () => {
-    const rules = ['endpoints.ts', 'policy/rule/canonical-path.ts']
+    const rules = ['kernel/endpoints.ts', 'policy/rule/canonical-path.ts']
     const own = arrows.filter(
       ({ path, to }) => /^(?:gateway|http|serve)\//.test(path) && rules.includes(to),
     )

@@ -1,4 +1,4 @@
-import { isRemoved } from '../endpoints.ts'
+import { isRemoved } from '../kernel/endpoints.ts'
 import { mayReachReservedPath } from './interpretations.ts'
 import type { FindOwnEndpoint, OwnEndpoint } from './own-endpoints.ts'
 import { type AccessRoute, type FindRoute, outgoingPath } from './routes.ts'

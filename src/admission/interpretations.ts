@@ -1,4 +1,4 @@
-import { isRemoved, needsNoLogin } from '../endpoints.ts'
+import { isRemoved, needsNoLogin } from '../kernel/endpoints.ts'
 import { decodedTwice } from '../policy/rule/canonical-path.ts'
 
 /**

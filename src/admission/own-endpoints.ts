@@ -1,4 +1,4 @@
-import { captchaAlias, oidcPaths, ownPaths } from '../endpoints.ts'
+import { captchaAlias, oidcPaths, ownPaths } from '../kernel/endpoints.ts'
 import { listPageEndpoints, type PageEndpointName, type PagePaths } from './page-endpoints.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Admission } from '../admission/verdict.ts'
-import { removedPaths } from '../endpoints.ts'
+import { removedPaths } from '../kernel/endpoints.ts'
 import {
   type PatternNode,
   place,

@@ -1,5 +1,5 @@
 import { type Admission, evaluate, evaluateUnidentified } from '../admission/verdict.ts'
-import { Invalid, type Problem } from '../errors.ts'
+import { Invalid, type Problem } from '../kernel/errors.ts'
 import { compile } from '../policy/engine/compile.ts'
 import { parseTestFile } from '../policy/expectations/test-file.ts'
 import {

@@ -1,4 +1,4 @@
-import { formatProblem, Invalid } from '../errors.ts'
+import { formatProblem, Invalid } from '../kernel/errors.ts'
 
 /** The first few problems in full: ten thousand problems still make one line. */
 export function failureText(error: unknown): string {

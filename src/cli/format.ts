@@ -1,4 +1,4 @@
-import { printable } from '../printable.ts'
+import { printable } from '../kernel/printable.ts'
 
 /** Aligns the columns of the rows, without spaces at the ends of lines. */
 export function formatTable(rows: readonly (readonly string[])[], indent = ''): string {
@@ -66,5 +66,5 @@ function* piecesOf(value: unknown, indent: string, depth: number): Generator<str
   yield `\n${indent}${isList ? ']' : '}'}`
 }
 
-export { count } from '../count.ts'
+export { count } from '../kernel/count.ts'
 export { printable }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { readConfig } from '../config/load.ts'
-import { Invalid } from '../errors.ts'
+import { Invalid } from '../kernel/errors.ts'
 import { openDatabase } from '../stores/database/database.ts'
 import { withForeignDatabase } from '../stores/policies/casbin-rows.ts'
 import { type WatchedTable, watchCasbinTable } from '../stores/policies/follow/table-fingerprint.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { didYouMean } from '../suggest.ts'
+import { didYouMean } from '../kernel/suggest.ts'
 import {
   type ArgumentSpec,
   type Call,

@@ -1,4 +1,4 @@
-import { Fault, Invalid, withoutFix } from '../errors.ts'
+import { Fault, Invalid, withoutFix } from '../kernel/errors.ts'
 import { accountSettings, withExistingDatabase } from '../operations/configured-database.ts'
 import { type AuditEntry, recordChange } from '../stores/audit/audit.ts'
 import type { Database } from '../stores/database/database.ts'

@@ -1,4 +1,4 @@
-import { readDataScope } from '../data-scope.ts'
+import { readDataScope } from '../kernel/data-scope.ts'
 import type { Config } from './schema/schema.ts'
 
 type IssuerSettings = Config['issuers'][number]

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Invalid, type Problem } from '../errors.ts'
+import { Invalid, type Problem } from '../kernel/errors.ts'
 import { crossCheck } from './checks/cross-checks.ts'
 import { applySchema } from './reading/apply-schema.ts'
 import { type Environment, overlayEnvironment } from './reading/environment.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Invalid } from '../errors.ts'
+import { Invalid } from '../kernel/errors.ts'
 
 /** One file of the pages, as it is sent. */
 export interface PageFile {

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { Fault, Refusal } from '../errors.ts'
 import { statusEnvelopes } from '../http/envelope.ts'
 import { envelopeOf, extraHeaders } from '../http/reply-error.ts'
+import { Fault, Refusal } from '../kernel/errors.ts'
 import type { Log } from '../log/log.ts'
 import type { Messages } from '../messages/messages.ts'
 import { ClientGone, Problem, type ProblemMembers, problemMembers, problemType } from './problem.ts'

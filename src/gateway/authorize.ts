@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import { type Decision, decide } from '../policy/decide.ts'
 import type { CompiledPolicies } from '../policy/engine/compile.ts'
 import { destinationQuestion, questionOf } from './question.ts'

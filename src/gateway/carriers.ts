@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import type { Carrier } from './arrival/notes.ts'
 import type { Received } from './stages.ts'
 

@@ -1,5 +1,5 @@
 import { forwardAuthRefusal } from '../admission/forward-auth.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import { hasDestination } from './destination.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'

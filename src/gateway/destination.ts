@@ -1,6 +1,6 @@
 import { classify, type Surface } from '../admission/classify.ts'
 import type { TargetParts } from '../admission/target.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import type { ClientOrigin } from './arrival/client-origin.ts'
 import type { Route } from './route/route.ts'
 import type { Destination } from './stages.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import type { IsOwnToken, VerifyToken } from '../token/tokens.ts'
 import { carriersOf, findToken } from './carriers.ts'
 import type { FindCrossSite } from './cross-site.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import type { IsTrusted } from './arrival/trusted-peers.ts'
 

@@ -4,7 +4,7 @@ import { classify, isRefusedMethod, type Surface } from '../admission/classify.t
 import { routeLabel } from '../admission/route-label.ts'
 import { pathOf, readTarget, type TargetParts } from '../admission/target.ts'
 import type { HostParts } from '../admission/verdict.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import type { ReadHeaders } from './arrival/arriving-headers.ts'
 import type { ClientOrigin, FindOrigin } from './arrival/client-origin.ts'

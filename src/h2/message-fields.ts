@@ -1,4 +1,4 @@
-import { UntracedError } from '../untraced-error.ts'
+import { UntracedError } from '../kernel/untraced-error.ts'
 import type { Field } from './hpack/decoder.ts'
 
 /** The header section of a request. */

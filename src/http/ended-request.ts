@@ -1,6 +1,6 @@
-import { Fault, Refusal } from '../errors.ts'
 import type { Notes } from '../gateway/arrival/notes.ts'
 import type { Reply } from '../gateway/reply.ts'
+import { Fault, Refusal } from '../kernel/errors.ts'
 import type { IncomingRequest } from './connections/incoming-request.ts'
 import { faultEnvelopes, statusEnvelopes } from './envelope.ts'
 

@@ -1,4 +1,4 @@
-import type { FaultPart, RefusalKind } from '../errors.ts'
+import type { FaultPart, RefusalKind } from '../kernel/errors.ts'
 import type { MessageKind } from '../messages/texts.ts'
 
 /** What a client sees of a refusal or a fault, besides the text. */

@@ -1,4 +1,4 @@
-import type { Fault, Refusal } from '../errors.ts'
+import type { Fault, Refusal } from '../kernel/errors.ts'
 import type { Messages } from '../messages/messages.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
 import { envelopeOf, extraHeaders } from './reply-error.ts'

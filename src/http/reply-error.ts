@@ -1,5 +1,5 @@
-import { Fault, Refusal, type RefusalDetail } from '../errors.ts'
 import type { Reply } from '../gateway/reply.ts'
+import { Fault, Refusal, type RefusalDetail } from '../kernel/errors.ts'
 import type { Message, Messages } from '../messages/messages.ts'
 import type { IncomingRequest } from './connections/incoming-request.ts'
 import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'

@@ -1,6 +1,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { Invalid } from '../errors.ts'
+import { Invalid } from '../kernel/errors.ts'
 import { createLineQueue, gatherMs } from './line-queue.ts'
 
 /** A file that lines are appended to. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import type { Fields } from './fields.ts'
 import type { PasswordHash } from './password-hash.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 
 export type BadRequest = 'bad-login-request' | 'bad-password-request'
 

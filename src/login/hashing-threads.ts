@@ -1,5 +1,5 @@
 import { type CallableThread, CallTimeout, startCallable } from '../background/thread.ts'
-import { Fault } from '../errors.ts'
+import { Fault } from '../kernel/errors.ts'
 
 export interface Comparison {
   readonly password: Uint8Array

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import { type BadRequest, Fields } from './fields.ts'
 
 /** The unvalidated body of a request to one of our endpoints. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { BoundedQueue } from '../background/bounded-queue.ts'
 import { createOutbox } from '../background/outbox.ts'
 import { withTimeout } from '../background/with-timeout.ts'
-import { Fault } from '../errors.ts'
+import { Fault } from '../kernel/errors.ts'
 import type { Log } from '../log/log.ts'
 import {
   type AttemptOrigin,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RefusalKind } from '../errors.ts'
+import type { RefusalKind } from '../kernel/errors.ts'
 
 /** The outcome of an attempt or a logout. */
 export type AttemptOutcome = 'logged-in' | 'logged-out' | 'unavailable' | RefusalKind

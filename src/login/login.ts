@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import type { Caller } from '../token/caller.ts'
 import type { IssuedToken } from '../token/sign-token.ts'
 import type { LoginAttempt } from './login-attempt.ts'

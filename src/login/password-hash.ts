@@ -1,5 +1,5 @@
 import bcrypt from 'bcrypt'
-import { Fault } from '../errors.ts'
+import { Fault } from '../kernel/errors.ts'
 import { createHashingThreads } from './hashing-threads.ts'
 import { maxPasswordBytes } from './passwords/password-length.ts'
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import { addressBlock } from './address-block.ts'
 import { foldedName } from './folded-name.ts'
 import type { BegunLockout, LockedOut } from './lockouts/lockout.ts'

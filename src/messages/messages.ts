@@ -1,4 +1,4 @@
-import { createLru } from '../lru.ts'
+import { createLru } from '../kernel/lru.ts'
 import { bestLanguage } from './language.ts'
 import { type OwnTexts, textsByLanguage } from './spoken-texts.ts'
 import type { MessageKind } from './texts.ts'

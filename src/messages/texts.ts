@@ -1,4 +1,4 @@
-import type { FaultPart, RefusalKind } from '../errors.ts'
+import type { FaultPart, RefusalKind } from '../kernel/errors.ts'
 
 /** Everything that Postern says to a user over HTTP, by name. */
 export type MessageKind = RefusalKind | FaultPart | OtherMessage

@@ -1,4 +1,4 @@
-import type { FaultPart, RefusalKind } from '../errors.ts'
+import type { FaultPart, RefusalKind } from '../kernel/errors.ts'
 
 type Result = 'ok' | 'bug' | RefusalKind | FaultPart
 

@@ -1,4 +1,4 @@
-import { Invalid, type Problem } from '../errors.ts'
+import { Invalid, type Problem } from '../kernel/errors.ts'
 import { basePathOf, serverPaths } from './base-paths.ts'
 import { maxOperations } from './limits.ts'
 import { type PathItem, readPathItems } from './path-items.ts'

@@ -1,4 +1,4 @@
-import { Invalid } from '../errors.ts'
+import { Invalid } from '../kernel/errors.ts'
 import { scanKeys } from './json-keys.ts'
 import { createLines } from './lines.ts'
 import type { Parsed } from './source.ts'

@@ -1,4 +1,4 @@
-import { Invalid } from '../errors.ts'
+import { Invalid } from '../kernel/errors.ts'
 import { parseJson } from './json.ts'
 import { maxYamlBytes, megabytes } from './limits.ts'
 import type { Parsed } from './source.ts'

@@ -1,4 +1,4 @@
-import { didYouMean } from '../suggest.ts'
+import { didYouMean } from '../kernel/suggest.ts'
 import { maxPath } from './limits.ts'
 import { quote } from './quote.ts'
 import type { Files } from './references.ts'

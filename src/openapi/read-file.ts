@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { Invalid } from '../errors.ts'
+import { Invalid } from '../kernel/errors.ts'
 import { maxBytes, megabytes } from './limits.ts'
 
 /** A file that was read, and the path without symbolic links that it was read from. */

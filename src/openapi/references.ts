@@ -1,5 +1,5 @@
 import { dirname, join, relative, resolve } from 'node:path'
-import { Invalid, type Problem } from '../errors.ts'
+import { Invalid, type Problem } from '../kernel/errors.ts'
 import { maxBytes, maxFiles, maxReferences, megabytes } from './limits.ts'
 import { parseText } from './parse.ts'
 import { quote } from './quote.ts'

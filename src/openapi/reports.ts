@@ -1,4 +1,4 @@
-import type { Problem } from '../errors.ts'
+import type { Problem } from '../kernel/errors.ts'
 
 /** Where problems go, and notes about parts that are ignored. */
 export interface Reports {

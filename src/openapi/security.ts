@@ -1,4 +1,4 @@
-import type { Problem } from '../errors.ts'
+import type { Problem } from '../kernel/errors.ts'
 import { childOf, isMapping, type Spot, spotProblem } from './spot.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Problem } from '../errors.ts'
+import type { Problem } from '../kernel/errors.ts'
 import type { Source } from './source.ts'
 
 /** A value in a file, with the way to it. */

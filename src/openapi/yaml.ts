@@ -12,7 +12,7 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml'
-import { Invalid } from '../errors.ts'
+import { Invalid } from '../kernel/errors.ts'
 import { tooDeep } from './json-keys.ts'
 import { maxDepth, maxYamlTokens } from './limits.ts'
 import { createLines } from './lines.ts'

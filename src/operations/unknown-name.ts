@@ -1,4 +1,4 @@
-import { didYouMean } from '../suggest.ts'
+import { didYouMean } from '../kernel/suggest.ts'
 
 /** At most this many role keys fit into a message. */
 const shownRoles = 20

@@ -1,5 +1,5 @@
-import { Fault, Refusal, type RefusalKind } from '../errors.ts'
 import type { ErrorText } from '../http/error-text.ts'
+import { Fault, Refusal, type RefusalKind } from '../kernel/errors.ts'
 import { type Language, pageTexts } from './language.ts'
 import type { Message } from './layout.ts'
 import type { Texts } from './texts/texts.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import { type BadRequest, Fields } from '../login/fields.ts'
 
 interface FormBody {

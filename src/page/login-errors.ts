@@ -1,4 +1,4 @@
-import { Fault, type FaultPart, Refusal, type RefusalKind } from '../errors.ts'
+import { Fault, type FaultPart, Refusal, type RefusalKind } from '../kernel/errors.ts'
 
 /** What a login at an identity provider can end with. The page repeats no other error to people. */
 const refusals: readonly RefusalKind[] = [

@@ -1,7 +1,7 @@
-import { Fault, Refusal, type RefusalKind } from '../errors.ts'
 import { readCookie } from '../gateway/carriers.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Received } from '../gateway/stages.ts'
+import { Fault, Refusal, type RefusalKind } from '../kernel/errors.ts'
 import type { OfferedCaptcha } from '../login/captcha/captcha.ts'
 import type { Fields } from '../login/fields.ts'
 import type { VerifiedToken } from '../token/tokens.ts'

@@ -1,6 +1,6 @@
 import type { OwnEndpoint } from '../admission/own-endpoints.ts'
-import { Refusal, type RefusalKind } from '../errors.ts'
 import type { Arrival } from '../gateway/arrival/arrival.ts'
+import { Refusal, type RefusalKind } from '../kernel/errors.ts'
 import { ownTarget } from './address.ts'
 import { nameOfError } from './login-errors.ts'
 

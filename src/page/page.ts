@@ -1,7 +1,7 @@
-import { Refusal } from '../errors.ts'
 import type { OwnResponses } from '../gateway/pipeline.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Received } from '../gateway/stages.ts'
+import { Refusal } from '../kernel/errors.ts'
 import { createAccountPages } from './account-pages.ts'
 import { readByteRange } from './byte-range.ts'
 import { readPageFiles } from './files.ts'

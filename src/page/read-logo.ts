@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { Invalid } from '../errors.ts'
+import { Invalid } from '../kernel/errors.ts'
 import type { PageFile } from './reply-page.ts'
 
 const maxBytes = 262_144

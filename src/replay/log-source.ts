@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { Invalid, type Problem } from '../errors.ts'
+import { Invalid, type Problem } from '../kernel/errors.ts'
 
 /** A decision log that can be read once. */
 export interface LogSource {

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import type { Closing } from '../closing.ts'
+import type { Closing } from '../kernel/closing.ts'
 import type { Database } from '../stores/database/database.ts'
 import type { RedisClient } from '../stores/redis/redis.ts'
 import { openRevocations } from '../stores/revocations/open-revocations.ts'

@@ -1,4 +1,4 @@
-import { flushMs } from '../closing.ts'
+import { flushMs } from '../kernel/closing.ts'
 import type { Log } from '../log/log.ts'
 
 export interface ShutdownParts {

@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose'
-import { Fault } from '../errors.ts'
+import { Fault } from '../kernel/errors.ts'
 import type { KeySet } from './key-set.ts'
 import type { SigningKey } from './keys.ts'
 import type { VerifiedToken } from './tokens.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import type { Caller } from './caller.ts'
 import { domainIn } from './claim/domain-claim.ts'
 import { parseObject } from './compact-form.ts'

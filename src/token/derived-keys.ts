@@ -1,4 +1,4 @@
-import { Fault } from '../errors.ts'
+import { Fault } from '../kernel/errors.ts'
 import type { KeySet } from './key-set.ts'
 import type { SigningKey } from './keys.ts'
 

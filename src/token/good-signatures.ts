@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { createLru } from '../lru.ts'
+import { createLru } from '../kernel/lru.ts'
 
 /** Tokens with a verified signature. */
 interface GoodSignatures<Said> {

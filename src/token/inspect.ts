@@ -1,4 +1,4 @@
-import { Fault, Refusal } from '../errors.ts'
+import { Fault, Refusal } from '../kernel/errors.ts'
 import { readPayload } from './claims.ts'
 import { keepExact, parseCompactForm, parseObject } from './compact-form.ts'
 import type { KeySet } from './key-set.ts'

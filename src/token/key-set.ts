@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { JWK } from 'jose'
-import { Invalid, type Problem } from '../errors.ts'
+import { Invalid, type Problem } from '../kernel/errors.ts'
 import { type KeyEntry, type KeyFile, parseKeyFile, type SecretWeakness } from './key-file.ts'
 import type { SigningKey, VerifyingKey } from './keys.ts'
 import { WeakKey } from './weak-keys.ts'

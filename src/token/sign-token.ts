@@ -1,5 +1,5 @@
 import { CompactSign } from 'jose'
-import { Fault } from '../errors.ts'
+import { Fault } from '../kernel/errors.ts'
 import type { Caller } from './caller.ts'
 import { type OwnKind, writePayload } from './claims.ts'
 import { signerOf } from './derived-keys.ts'

@@ -1,5 +1,5 @@
 import { compactVerify } from 'jose'
-import { Fault, Refusal } from '../errors.ts'
+import { Fault, Refusal } from '../kernel/errors.ts'
 import type { Caller } from './caller.ts'
 import { type Claims, type OwnKind, readPayload } from './claims.ts'
 import { type CompactToken, parseCompactForm } from './compact-form.ts'

@@ -1,10 +1,10 @@
 import type { Worker } from 'node:cluster'
 import type { Config } from '../config/schema/schema.ts'
-import { Fault } from '../errors.ts'
 import type { DecisionBatch } from '../fleet/decision-batch.ts'
 import type { ReplicaOnHost } from '../fleet/replica-facts.ts'
 import type { OpsParts } from '../http/ops-endpoints.ts'
 import type { UpstreamReport } from '../http/sum-upstreams.ts'
+import { Fault } from '../kernel/errors.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Answers, FromWorker, Listening, Question, Start, ToWorker } from './messages.ts'
 

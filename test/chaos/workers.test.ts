@@ -5,7 +5,7 @@ import { copyFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { version } from '../../src/version.ts'
+import { version } from '../../src/kernel/version.ts'
 import { createCertificates } from '../support/certificates.ts'
 import {
   type CrewOptions,

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import type { CommandSpec } from '../../src/cli/command.ts'
 import { commands, groups } from '../../src/cli/commands/table.ts'
 import { parseArguments } from '../../src/cli/parse-arguments.ts'
-import { oldestNode, version } from '../../src/version.ts'
+import { oldestNode, version } from '../../src/kernel/version.ts'
 import { runCommand } from '../support/run-command.ts'
 
 /** Every command of the table, internal ones included. */
@@ -310,7 +310,7 @@ describe('the start of the program', () => {
     }
 
     const allowed =
-      /^src\/(?:main|version|errors|untraced-error|suggest|count|printable)\.ts$|^src\/operations\/(?:declined|invalid-input|operation|schema|[a-z]+\/descriptions|([a-z]+)\/\1|policy\/(?:fields|schemas))\.ts$|^src\/config\/schema\/type\.ts$|^src\/cli\/[^/]+\.ts$|^src\/cli\/commands\/|[-/]specs\.ts$/
+      /^src\/main\.ts$|^src\/kernel\/(?:version|errors|untraced-error|suggest|count|printable)\.ts$|^src\/operations\/(?:declined|invalid-input|operation|schema|[a-z]+\/descriptions|([a-z]+)\/\1|policy\/(?:fields|schemas))\.ts$|^src\/config\/schema\/type\.ts$|^src\/cli\/[^/]+\.ts$|^src\/cli\/commands\/|[-/]specs\.ts$/
     expect([...loaded].filter((file) => !allowed.test(file))).toEqual([])
     expect(loaded).not.toContain('src/operations/policy-settings.ts')
   })

@@ -4,7 +4,7 @@ import { allCommands } from '../../src/cli/commands/overview.ts'
 import { command } from '../../src/cli/commands/run-command.ts'
 import { exitCodes } from '../../src/cli/exit-codes.ts'
 import type { Io } from '../../src/cli/io.ts'
-import { Fault, Invalid } from '../../src/errors.ts'
+import { Fault, Invalid } from '../../src/kernel/errors.ts'
 import { decline } from '../../src/operations/declined.ts'
 
 const spec = {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../src/errors.ts'
 import { decisionsPerBatch, readBatch } from '../../src/fleet/decision-batch.ts'
 import type { DecisionRecord } from '../../src/gateway/evidence/decision-record.ts'
 import { createDecisionWatch } from '../../src/gateway/evidence/decision-watch.ts'
 import type { Admit } from '../../src/gateway/pipeline.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
 
 const record = {
   decision_id: 'd-1',

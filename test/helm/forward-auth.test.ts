@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { ownPaths } from '../../src/endpoints.ts'
+import { ownPaths } from '../../src/kernel/endpoints.ts'
 import { notes, only, render } from '../support/chart.ts'
 
 const manifests = render({ files: ['everything'], set: ['policy.files.policy\\.csv=x'] })

@@ -247,7 +247,7 @@ describe('alert rules and the board', () => {
   })
 
   test('compare with outcomes that there are', () => {
-    const errors = readFileSync('src/errors.ts', 'utf8')
+    const errors = readFileSync('src/kernel/errors.ts', 'utf8')
     const kinds = new Set([...errors.matchAll(/\| '([a-z-]+)'/g)].map(([, kind]) => kind))
     for (const other of ['ok', 'passed', 'bug', 'denied', 'same']) kinds.add(other)
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../src/errors.ts'
 import type { Arrival } from '../../src/gateway/arrival/arrival.ts'
 import { readCheckRequest } from '../../src/http/forward-auth/check-request.ts'
 import { allowedResponse, deniedResponse } from '../../src/http/forward-auth/check-response.ts'
 import { describedRequest } from '../../src/http/forward-auth/described-request.ts'
 import { encoded, field, numberField, utf8 } from '../../src/http/forward-auth/protobuf.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
 import { checkOf, decodeAnswer, encodeCheck } from '../support/check-messages.ts'
 
 const bytesField = (number: number, content: Buffer | string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Fault, Refusal } from '../../src/errors.ts'
+import { Fault, Refusal } from '../../src/kernel/errors.ts'
 import { createChangePassword, type OwnAccount } from '../../src/login/change-password.ts'
 import { readJsonFields } from '../../src/login/json-fields.ts'
 import type { VerifiedToken } from '../../src/token/tokens.ts'

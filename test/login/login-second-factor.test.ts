@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Fault, Refusal } from '../../src/errors.ts'
+import { Fault, Refusal } from '../../src/kernel/errors.ts'
 import { Fields } from '../../src/login/fields.ts'
 import { createLogin } from '../../src/login/login.ts'
 

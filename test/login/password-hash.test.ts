@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Fault } from '../../src/errors.ts'
+import { Fault } from '../../src/kernel/errors.ts'
 import {
   createNoPasswords,
   createPasswordCredentials,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../src/errors.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
 import { createThrottle, type ThrottleLimits } from '../../src/login/throttle.ts'
 import { createMemoryCounters } from '../../src/stores/limits/memory-counters.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Invalid } from '../../src/errors.ts'
+import { Invalid } from '../../src/kernel/errors.ts'
 import { decide } from '../../src/policy/decide.ts'
 import { compile } from '../../src/policy/engine/compile.ts'
 import { type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Invalid } from '../../src/errors.ts'
+import { Invalid } from '../../src/kernel/errors.ts'
 import { endOf } from '../../src/policy/rule/until.ts'
 import { formatModel } from '../../src/policy/set/format.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'

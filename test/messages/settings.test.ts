@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Invalid } from '../../src/errors.ts'
+import { Invalid } from '../../src/kernel/errors.ts'
 import { readTestConfig } from '../support/test-config.ts'
 
 function problemsOf(refusals: object): readonly string[] {

@@ -1,6 +1,6 @@
 import { METHODS as NODE_METHODS } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { Fault } from '../../src/errors.ts'
+import { Fault } from '../../src/kernel/errors.ts'
 import { decide, type Question } from '../../src/policy/decide.ts'
 import { compile, engineFor } from '../../src/policy/engine/compile.ts'
 import { explain } from '../../src/policy/explain.ts'

@@ -1,4 +1,4 @@
-import { Invalid, type Problem } from '../../src/errors.ts'
+import { Invalid, type Problem } from '../../src/kernel/errors.ts'
 import { type CompiledSet, compile } from '../../src/policy/engine/compile.ts'
 import type { Model } from '../../src/policy/model/model.ts'
 import { formatModel } from '../../src/policy/set/format.ts'

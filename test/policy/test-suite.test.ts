@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Problem } from '../../src/errors.ts'
+import type { Problem } from '../../src/kernel/errors.ts'
 import { decide } from '../../src/policy/decide.ts'
 import { coverageOf } from '../../src/policy/expectations/coverage.ts'
 import { parseTestFile } from '../../src/policy/expectations/test-file.ts'

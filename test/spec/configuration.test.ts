@@ -13,7 +13,7 @@ import { configJsonSchema } from '../../src/config/schema/json-schema.ts'
 import { formOf } from '../../src/config/schema/patterns.ts'
 import { type Config, configSchema } from '../../src/config/schema/schema.ts'
 import { rootSetting, type Setting, settingPaths } from '../../src/config/schema/setting.ts'
-import { formatProblem, Invalid } from '../../src/errors.ts'
+import { formatProblem, Invalid } from '../../src/kernel/errors.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'postern-config-'))
 afterAll(() => rmSync(cwd, { recursive: true }))

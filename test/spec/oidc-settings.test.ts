@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { redacted, secretsIn } from '../../src/config/secrets.ts'
-import { Invalid } from '../../src/errors.ts'
+import { Invalid } from '../../src/kernel/errors.ts'
 import { createSealing } from '../../src/token/sealing/sealing.ts'
 import { oidcSettings } from '../support/fake-provider.ts'
 import { readTestConfig } from '../support/test-config.ts'

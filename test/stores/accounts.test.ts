@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Invalid } from '../../src/errors.ts'
+import { Invalid } from '../../src/kernel/errors.ts'
 import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
 import { createAccountDirectory } from '../../src/stores/accounts/account-directory.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'

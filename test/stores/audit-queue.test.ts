@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Fault } from '../../src/errors.ts'
+import { Fault } from '../../src/kernel/errors.ts'
 import { createAuditQueue } from '../../src/stores/audit/audit-queue.ts'
 import { readAudit } from '../../src/stores/audit/read-audit.ts'
 import type { Database } from '../../src/stores/database/database.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readDatabaseUrl } from '../../src/database-url.ts'
+import { readDatabaseUrl } from '../../src/kernel/database-url.ts'
 
 describe('a database.url', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMysqlUrl } from '../../src/mysql-url.ts'
+import { readMysqlUrl } from '../../src/kernel/mysql-url.ts'
 
 test('a MySQL URL is read with its TLS settings', () => {
   expect(readMysqlUrl('mariadb://u:p%40@db/name?sslmode=verify-full&sslrootcert=/ca.pem')).toEqual({

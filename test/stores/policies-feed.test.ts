@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Fault } from '../../src/errors.ts'
+import { Fault } from '../../src/kernel/errors.ts'
 import { createLivePolicies } from '../../src/policy/live.ts'
 import { createPolicyFeed, type FeedParts } from '../../src/stores/policies/policy-feed.ts'
 import type { Known, Offer, PolicySource } from '../../src/stores/policies/policy-source.ts'

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Fault, Invalid } from '../../src/errors.ts'
+import type { Fault, Invalid } from '../../src/kernel/errors.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Fault } from '../../src/errors.ts'
+import { Fault } from '../../src/kernel/errors.ts'
 import type { CompiledPolicies } from '../../src/policy/engine/decision.ts'
 import { createShadowFeed } from '../../src/stores/policies/shadow/shadow-feed.ts'
 import type { OwnShadowReport } from '../../src/stores/policies/shadow/shadow-reports.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { Invalid } from '../../src/errors.ts'
+import { Invalid } from '../../src/kernel/errors.ts'
 import { createWatchedDirectory } from '../../src/stores/feed/watched-directory.ts'
 import { readKeyFiles } from '../../src/stores/keys/key-files.ts'
 

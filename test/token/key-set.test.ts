@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { secretWeakness } from '../../src/config/checks/secret-strength.ts'
-import { Invalid } from '../../src/errors.ts'
+import { Invalid } from '../../src/kernel/errors.ts'
 import { generateKeyFile } from '../../src/token/generate-key.ts'
 import { parseKeySet } from '../../src/token/key-set.ts'
 import { secretKey } from '../../src/token/keys.ts'

@@ -1,5 +1,5 @@
 import type { Admission } from '../../admission/verdict.ts'
-import { removedPaths } from '../../endpoints.ts'
+import { removedPaths } from '../../kernel/endpoints.ts'
 import type { CompiledSet } from '../../policy/engine/decision.ts'
 import { createNode, type PatternNode, place, shapeOf } from '../../policy/review/pattern-tree.ts'
 import { type AnsweredCall, type CallAccess, createCallAnswers } from './call-access.ts'

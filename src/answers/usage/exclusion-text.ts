@@ -1,5 +1,5 @@
 import { isSeq, type Node, parseDocument } from 'yaml'
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import type { Exclusion } from '../../policy/rule/rule.ts'
 import { parseExclusions } from '../../policy/set/exclusions.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'

@@ -1,5 +1,5 @@
 import { readConfig } from '../../config/load.ts'
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { accountKey } from '../../login/throttle.ts'
 import { withExistingDatabase } from '../../operations/configured-database.ts'
 import { withRedis } from '../../operations/configured-redis.ts'

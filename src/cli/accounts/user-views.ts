@@ -1,4 +1,4 @@
-import { dataScopeInWords } from '../../data-scope.ts'
+import { dataScopeInWords } from '../../kernel/data-scope.ts'
 import { maxFailures } from '../../login/second-factor/second-factor.ts'
 import type { userList, userShow } from '../../operations/accounts/descriptions.ts'
 import type { DocumentOf } from '../../operations/operation.ts'

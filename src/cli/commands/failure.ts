@@ -1,4 +1,4 @@
-import { Fault, formatProblem, Invalid } from '../../errors.ts'
+import { Fault, formatProblem, Invalid } from '../../kernel/errors.ts'
 import { Declined, NotPermitted } from '../../operations/declined.ts'
 import { InvalidInput } from '../../operations/invalid-input.ts'
 import { type CommandSpec, type Printed, UsageError } from '../command.ts'

@@ -1,4 +1,4 @@
-import { didYouMean, nearest } from '../../suggest.ts'
+import { didYouMean, nearest } from '../../kernel/suggest.ts'
 import { gatewayOptions } from '../command.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Written } from '../../config/load.ts'
-import { formatProblem, Invalid, type Problem } from '../../errors.ts'
+import { formatProblem, Invalid, type Problem } from '../../kernel/errors.ts'
 import { checkModule } from '../../login/module/check-module.ts'
 import { readOpenApi } from '../../openapi/document.ts'
 import { readLogo } from '../../page/read-logo.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { type Listener, listenersOf } from '../../config/checks/listeners.ts'
 import type { Written } from '../../config/load.ts'
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 
 /**
  * Hosts that this machine cannot listen on: an address of another machine, a name without an address.

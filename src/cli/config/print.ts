@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { readConfig } from '../../config/load.ts'
 import { redacted } from '../../config/secrets.ts'
-import { formatProblem } from '../../errors.ts'
+import { formatProblem } from '../../kernel/errors.ts'
 import type { Run } from '../command.ts'
 import { json } from '../format.ts'
 import type { printSpec } from './specs.ts'

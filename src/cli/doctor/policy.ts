@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema/schema.ts'
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { withRedis } from '../../operations/configured-redis.ts'
 import { policySettings, withInteractiveTimeouts } from '../../operations/policy-settings.ts'
 import { checkPolicySet, type Surroundings } from '../../policy/checks/check.ts'

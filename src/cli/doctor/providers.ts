@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { configuredIssuers } from '../../config/issuers.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { fetchKeys } from '../../stores/issuers/fetch-keys.ts'
 import { createDeadline } from '../../stores/ldap/deadline.ts'
 import { createDirectoryServer } from '../../stores/ldap/directory-server.ts'

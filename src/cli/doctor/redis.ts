@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema/schema.ts'
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { withRedis } from '../../operations/configured-redis.ts'
 import { withInteractiveTimeouts } from '../../operations/policy-settings.ts'
 import type { RedisClient } from '../../stores/redis/redis.ts'

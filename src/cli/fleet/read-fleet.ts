@@ -1,6 +1,6 @@
-import { Fault } from '../../errors.ts'
 import { readFacts } from '../../fleet/read-facts.ts'
 import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
+import { Fault } from '../../kernel/errors.ts'
 import {
   type PolicySettings,
   policySettings,

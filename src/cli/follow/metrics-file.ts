@@ -1,5 +1,5 @@
 import { renameSync, writeFileSync } from 'node:fs'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { FollowState } from '../../stores/policies/follow/follower.ts'
 
 /** Writes the metrics of a gateway that follows, under the same names. */

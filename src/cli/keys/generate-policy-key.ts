@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readConfig } from '../../config/load.ts'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { parsePrivateKey } from '../../signing/ssh-private-key.ts'
 import { fingerprintOf, formatKeyLine } from '../../signing/ssh-public-key.ts'
 import { generateKeyFile } from '../../token/generate-key.ts'

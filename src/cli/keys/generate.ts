@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { secretWeakness } from '../../config/checks/secret-strength.ts'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { generateKeyFile, newKid } from '../../token/generate-key.ts'
 import { kidForm, parseKeyFile } from '../../token/key-file.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { secretWeakness } from '../../config/checks/secret-strength.ts'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { kidOfFile, parseKeyFile } from '../../token/key-file.ts'
 import { parseKeySet, signerFile } from '../../token/key-set.ts'

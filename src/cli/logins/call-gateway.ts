@@ -1,6 +1,6 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 
 interface Call {
   /** Origin of the gateway. */

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { didYouMean } from '../../kernel/suggest.ts'
 import { addressBlock } from '../../login/address-block.ts'
 import { foldedName } from '../../login/folded-name.ts'
 import { accountKey, addressKey } from '../../login/throttle.ts'
@@ -8,7 +9,6 @@ import { type OpenLockout, withLockouts } from '../../operations/logins/open-loc
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { knownNames } from '../../stores/accounts/known-names.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { didYouMean } from '../../suggest.ts'
 import { type Run, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'

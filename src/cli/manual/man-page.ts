@@ -1,4 +1,4 @@
-import { version } from '../../version.ts'
+import { version } from '../../kernel/version.ts'
 import type { CommandSet, CommandSpec, OptionSpec } from '../command.ts'
 import { exitCodeMeanings, exitCodes } from '../exit-codes.ts'
 import { optionText, sentence, usages } from '../help.ts'

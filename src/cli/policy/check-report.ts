@@ -1,4 +1,4 @@
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { invalidRule } from '../report/failure.ts'
 import type { Report, Result } from '../report/report.ts'

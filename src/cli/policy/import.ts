@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { decline } from '../../operations/declined.ts'
 import { createPolicyDirectory } from '../../operations/policy/directory.ts'
 import { policySettings } from '../../operations/policy-settings.ts'

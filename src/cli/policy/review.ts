@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { formatProblem, Invalid, type Problem } from '../../errors.ts'
+import { formatProblem, Invalid, type Problem } from '../../kernel/errors.ts'
 import { type PolicyDirectory, readPolicyDirectory } from '../../operations/policy/directory.ts'
 import { isCommit, readCommit } from '../../operations/policy/git-directory.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'

@@ -1,6 +1,6 @@
 import type { Admission } from '../../admission/verdict.ts'
 import { createAsk } from '../../answers/policy-tests.ts'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { policySettings } from '../../operations/policy-settings.ts'
 import { coverageOf } from '../../policy/expectations/coverage.ts'
 import { describeFailure, runExpectations } from '../../policy/expectations/test-suite.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Call, Commands } from '../command.ts'
 import type { Io } from '../io.ts'
 import { hostOf, startProcess, watchSignals } from './gateway-start.ts'

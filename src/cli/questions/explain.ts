@@ -7,6 +7,7 @@ import {
   type Verdict,
 } from '../../admission/verdict.ts'
 import { rolesIn } from '../../answers/asked.ts'
+import { didYouMean } from '../../kernel/suggest.ts'
 import { askedTarget } from '../../operations/policy/asked-host.ts'
 import {
   type AskedPolicy,
@@ -19,7 +20,6 @@ import type { Question } from '../../policy/engine/decision.ts'
 import { explain } from '../../policy/explain.ts'
 import { methodProblem } from '../../policy/rule/rule.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import { didYouMean } from '../../suggest.ts'
 import { type Call, type Run, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'

@@ -1,5 +1,5 @@
 import type { TokenProblem } from '../../admission/verdict.ts'
-import type { Refusal } from '../../errors.ts'
+import type { Refusal } from '../../kernel/errors.ts'
 import { tokenProblems } from '../../operations/policy/verdict-words.ts'
 import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { UsageError } from '../command.ts'

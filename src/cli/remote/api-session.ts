@@ -1,5 +1,5 @@
-import { Fault } from '../../errors.ts'
 import { consoleCookies } from '../../gateway/carriers.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { decline } from '../../operations/declined.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'

@@ -1,4 +1,4 @@
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { decline } from '../../operations/declined.ts'
 import { admissionWithoutRoutes, policySettings } from '../../operations/policy-settings.ts'
 import { comparedNote, nothingBefore } from '../../operations/publish/open-proposal.ts'

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { type Printed, UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
 import { notAConsole, readRefused, sendInSession } from './api-session.ts'

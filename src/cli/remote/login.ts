@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { decline } from '../../operations/declined.ts'
 import { type Call, type Run, UsageError } from '../command.ts'
 import { printable } from '../format.ts'

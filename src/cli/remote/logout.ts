@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Run } from '../command.ts'
 import { loginMs, readRefused } from './api-session.ts'
 import { openGateway } from './gateway.ts'

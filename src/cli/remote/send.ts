@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { Fault } from '../../errors.ts'
-import { version } from '../../version.ts'
+import { Fault } from '../../kernel/errors.ts'
+import { version } from '../../kernel/version.ts'
 import { printable } from '../format.ts'
 import type { Gateway } from './gateway.ts'
 

@@ -1,4 +1,4 @@
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import type { Report, Result } from './report.ts'
 
 /** The report of a command that could not answer, so that a pipeline reads why. */

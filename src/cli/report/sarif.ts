@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { version } from '../../version.ts'
+import { version } from '../../kernel/version.ts'
 import { json } from '../format.ts'
 import { absoluteUriOf, inRepository, uriOf, type Workplace } from './location.ts'
 import { bySeverity, oneLine, type Report, type ReportRule, type Result } from './report.ts'

@@ -1,4 +1,4 @@
-import { dataScopeInWords } from '../../data-scope.ts'
+import { dataScopeInWords } from '../../kernel/data-scope.ts'
 import {
   type AccountSettings,
   accountSettings,

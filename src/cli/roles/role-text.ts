@@ -1,4 +1,4 @@
-import { type DataScope, dataScopeProblem, readDataScope } from '../../data-scope.ts'
+import { type DataScope, dataScopeProblem, readDataScope } from '../../kernel/data-scope.ts'
 import { UsageError } from '../command.ts'
 
 /** What the columns of `sys_role` hold. */

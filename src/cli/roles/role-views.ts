@@ -1,4 +1,4 @@
-import { dataScopeInWords, dataScopes } from '../../data-scope.ts'
+import { dataScopeInWords, dataScopes } from '../../kernel/data-scope.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import type { roleList, roleShow } from '../../operations/roles/descriptions.ts'
 import { formatTable } from '../format.ts'

@@ -1,6 +1,6 @@
 import { get as getHttp } from 'node:http'
 import { get as getHttps } from 'node:https'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 
 interface OpsAnswer {
   readonly status: number

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { configFile, draftOfEnvironment } from '../../config/load.ts'
 import type { Config, Draft } from '../../config/schema/schema.ts'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { firstOf, readWithoutSecret } from '../../operations/policy-settings.ts'
 import { UsageError } from '../command.ts'
 import { printable } from '../format.ts'

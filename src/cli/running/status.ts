@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Run } from '../command.ts'
 import { formatTable, json } from '../format.ts'
 import type { Io } from '../io.ts'

@@ -1,5 +1,5 @@
-import { Fault } from '../../errors.ts'
 import type { TargetReport, UpstreamReport } from '../../http/sum-upstreams.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Run } from '../command.ts'
 import { formatTable, json } from '../format.ts'
 import { askOps } from './ask-ops.ts'

@@ -1,5 +1,5 @@
 import { configuredIssuers } from '../../config/issuers.ts'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { withDatabase } from '../../operations/configured-database.ts'
 import { type TokenSettings, tokenSettings } from '../../operations/tokens/configured-keys.ts'
 import {

@@ -1,5 +1,5 @@
 import { modeFacts, tokenLimits } from '../../config/mode.ts'
-import { Fault, Invalid, Refusal } from '../../errors.ts'
+import { Fault, Invalid, Refusal } from '../../kernel/errors.ts'
 import { withExistingDatabase } from '../../operations/configured-database.ts'
 import { configuredKeys, type TokenSettings } from '../../operations/tokens/configured-keys.ts'
 import { readRevocations } from '../../operations/tokens/revoke-tokens.ts'

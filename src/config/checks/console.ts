@@ -1,4 +1,4 @@
-import { isLoopback } from '../../key-url.ts'
+import { isLoopback } from '../../kernel/key-url.ts'
 import { subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'

@@ -1,5 +1,5 @@
-import { isMysqlUrl, readDatabaseUrl } from '../../database-url.ts'
-import { readMysqlUrl } from '../../mysql-url.ts'
+import { isMysqlUrl, readDatabaseUrl } from '../../kernel/database-url.ts'
+import { readMysqlUrl } from '../../kernel/mysql-url.ts'
 import { modeFacts } from '../mode.ts'
 import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'

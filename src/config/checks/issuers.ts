@@ -1,4 +1,4 @@
-import { keyUrlProblem } from '../../key-url.ts'
+import { keyUrlProblem } from '../../kernel/key-url.ts'
 import { issuerName } from '../issuers.ts'
 import { subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'

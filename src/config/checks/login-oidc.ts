@@ -1,5 +1,5 @@
-import { oidcPaths } from '../../endpoints.ts'
-import { keyUrlProblem } from '../../key-url.ts'
+import { oidcPaths } from '../../kernel/endpoints.ts'
+import { keyUrlProblem } from '../../kernel/key-url.ts'
 import { subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'

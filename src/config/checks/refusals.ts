@@ -1,6 +1,6 @@
+import { didYouMean } from '../../kernel/suggest.ts'
 import { catalogs } from '../../messages/catalogs.ts'
 import { withParents } from '../../messages/spoken-texts.ts'
-import { didYouMean } from '../../suggest.ts'
 import { subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'

@@ -1,4 +1,4 @@
-import { nearest } from '../../suggest.ts'
+import { nearest } from '../../kernel/suggest.ts'
 import { formOf } from '../schema/patterns.ts'
 import {
   formFor,

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../suggest.ts'
+import { didYouMean } from '../../kernel/suggest.ts'
 import { formOf } from '../schema/patterns.ts'
 import type { Setting } from '../schema/setting.ts'
 import { quote } from './quote.ts'

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../suggest.ts'
+import { didYouMean } from '../../kernel/suggest.ts'
 import {
   namedSettings,
   patternEntries,

@@ -1,4 +1,4 @@
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import type { Place } from './tree.ts'
 
 /** Collects problems by setting, and knows the place of each setting. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 
 /** The place of a value: a file with line and column, or an environment variable. */
 export type Place = Omit<Problem, 'message'>

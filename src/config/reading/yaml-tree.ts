@@ -8,7 +8,7 @@ import {
   parseDocument,
   type Node as YamlNode,
 } from 'yaml'
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import type { Entry, Place, Tree } from './tree.ts'
 
 // The messages of the library quote the source, which may hold a secret.

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { crossCheck } from '../checks/cross-checks.ts'
 import { createReport } from '../reading/report.ts'
 import type { Config } from '../schema/schema.ts'

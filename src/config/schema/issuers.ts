@@ -1,4 +1,4 @@
-import { dataScopes } from '../../data-scope.ts'
+import { dataScopes } from '../../kernel/data-scope.ts'
 import { CLAIM_NAME, ISSUER_NAME, PRINTABLE, USER_ID_PREFIX } from './patterns.ts'
 import { flag, group, integer, optionalFile, TEN_YEARS_SECONDS } from './setting-builders.ts'
 import { Type } from './type.ts'

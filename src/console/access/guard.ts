@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../../errors.ts'
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { Problem } from '../problem.ts'
 import type { SessionCookie } from './cookie.ts'
 import { type ConsoleRole, isAtLeast } from './roles.ts'

@@ -1,5 +1,5 @@
-import { Fault, Refusal } from '../../errors.ts'
-import { createLru } from '../../lru.ts'
+import { Fault, Refusal } from '../../kernel/errors.ts'
+import { createLru } from '../../kernel/lru.ts'
 import type { Caller } from '../../token/caller.ts'
 import type { Revocations } from '../../token/revocations.ts'
 import type { Sealing } from '../../token/sealing/sealing.ts'

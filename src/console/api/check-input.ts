@@ -1,4 +1,4 @@
-import { didYouMean } from '../../suggest.ts'
+import { didYouMean } from '../../kernel/suggest.ts'
 import type { Parameter, ValueSchema } from './parameters.ts'
 
 /** What a caller said, by the name of the parameter. */

@@ -1,5 +1,5 @@
 import type { Command, CommandSpec, FindCommand } from '../../cli/command.ts'
-import { version } from '../../version.ts'
+import { version } from '../../kernel/version.ts'
 import { directoryName, draftName, mostFiles } from './draft.ts'
 import type { Operation } from './operations.ts'
 import { questions } from './operations.ts'

@@ -1,6 +1,6 @@
 import { type CallableThread, CallTimeout, startCallable } from '../../background/thread.ts'
 import type { Printed } from '../../cli/command.ts'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { DraftDirectory } from '../../operations/context.ts'
 import type { Input } from './check-input.ts'
 

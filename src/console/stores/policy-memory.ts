@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createLru } from '../../lru.ts'
+import { createLru } from '../../kernel/lru.ts'
 import type { PolicyMemory } from '../../operations/shared-stores.ts'
 import type { CompiledSet } from '../../policy/engine/compile.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'

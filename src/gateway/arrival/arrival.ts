@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Refusal } from '../../errors.ts'
+import type { Refusal } from '../../kernel/errors.ts'
 import type { Notes } from './notes.ts'
 
 /** A request as it was read: nothing is decoded or trusted yet. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { createTreatments, type Treatment } from './header-treatments.ts'
 
 /**

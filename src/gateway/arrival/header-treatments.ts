@@ -1,5 +1,10 @@
-import { isControlHeader } from '../../control-headers.ts'
-import { droppedHeaders, foldName, isReservedFamily, metadataName } from '../../reserved-headers.ts'
+import { isControlHeader } from '../../kernel/control-headers.ts'
+import {
+  droppedHeaders,
+  foldName,
+  isReservedFamily,
+  metadataName,
+} from '../../kernel/reserved-headers.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
 
 /** How a request header is handled, by its name. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { unidentified } from '../../metrics/from-zero.ts'
 import type { Decision } from '../../policy/decide.ts'
 import type { Origin } from '../../policy/rule/rule.ts'

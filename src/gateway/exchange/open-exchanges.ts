@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { Fault, Refusal } from '../../errors.ts'
+import type { Fault, Refusal } from '../../kernel/errors.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Authorized } from '../stages.ts'
 

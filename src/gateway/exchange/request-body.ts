@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { Upload, UploadSink } from '../../wire/request-head.ts'
 import type { Body } from '../arrival/arrival.ts'
 import type { BodyMemory } from './body-memory.ts'

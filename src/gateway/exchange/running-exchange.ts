@@ -1,4 +1,4 @@
-import { Fault, Refusal } from '../../errors.ts'
+import { Fault, Refusal } from '../../kernel/errors.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Call } from '../../wire/pool.ts'
 import type { ResponseHandler, WireRequest } from '../../wire/request-head.ts'

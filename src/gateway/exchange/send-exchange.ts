@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Ending } from '../upstream/target.ts'
 import { isFailure } from '../upstream/upstream-errors.ts'
 import { retryTarget } from './retry-target.ts'

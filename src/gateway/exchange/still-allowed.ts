@@ -1,4 +1,4 @@
-import { Fault, Refusal } from '../../errors.ts'
+import { Fault, Refusal } from '../../kernel/errors.ts'
 import { decide, type Question } from '../../policy/decide.ts'
 import type { CompiledPolicies } from '../../policy/engine/compile.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'

@@ -1,4 +1,4 @@
-import { foldName } from '../../reserved-headers.ts'
+import { foldName } from '../../kernel/reserved-headers.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
 import type { Carrier } from '../arrival/notes.ts'
 import { type Received, shapeOf } from '../stages.ts'

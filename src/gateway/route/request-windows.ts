@@ -1,4 +1,4 @@
-import { createLru } from '../../lru.ts'
+import { createLru } from '../../kernel/lru.ts'
 
 /** The requests that this process allowed under one name since it last shared its count. */
 export interface WindowCount {

@@ -1,5 +1,5 @@
 import { routeLabel } from '../../admission/route-label.ts'
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { Identified, Received } from '../stages.ts'
 import { createRequestWindows, type RequestWindowParts } from './request-windows.ts'
 import type { Route } from './route.ts'

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 
 /** Begins a waiting request. Returns `false` if it failed at once and does not hold its share. */
 type Begin = () => boolean

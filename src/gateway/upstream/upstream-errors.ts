@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { mayRepeat } from '../../wire/repeatable.ts'
 import type { WireRequest } from '../../wire/request-head.ts'
 import { WireError } from '../../wire/wire-error.ts'

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Resolve } from './addresses.ts'
 import { createBalance, type Stick } from './balance.ts'
 import { createNameLookups, type LookupReports, type NameLookups } from './name-lookups.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 
 /**
  * The part of Protocol Buffers that an authorization check needs: strings, messages and small numbers.

@@ -1,4 +1,4 @@
-import { Fault, type FaultPart, Refusal, type RefusalKind } from '../../errors.ts'
+import { Fault, type FaultPart, Refusal, type RefusalKind } from '../../kernel/errors.ts'
 
 /** The canonical status codes of gRPC that Postern sends. */
 const codes = {

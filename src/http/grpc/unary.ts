@@ -1,6 +1,6 @@
-import { Refusal } from '../../errors.ts'
 import type { Arrival } from '../../gateway/arrival/arrival.ts'
 import type { Reply } from '../../gateway/reply.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { readBody } from '../read-body.ts'
 
 /** Compression flag and length. */

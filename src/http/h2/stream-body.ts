@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
-import type { Refusal } from '../../errors.ts'
 import type { Body } from '../../gateway/arrival/arrival.ts'
 import type { Stream } from '../../h2/stream.ts'
 import { withoutRest } from '../../h2/without-rest.ts'
+import type { Refusal } from '../../kernel/errors.ts'
 
 /** The body of a request over HTTP/2. The window opens as the pipeline reads. */
 export class StreamBody extends Readable implements Body {

@@ -1,6 +1,6 @@
-import { Refusal } from '../../errors.ts'
 import type { Reply } from '../../gateway/reply.ts'
 import type { Received } from '../../gateway/stages.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { replyJson } from '../json-reply.ts'
 import { readBody } from '../read-body.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 
 /**
  * The accept queue, which net.core.somaxconn may bound further. When it is full, the system drops the

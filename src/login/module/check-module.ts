@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { passwordMethodName } from '../password-method.ts'
 import type { Declaration } from './declaration.ts'
 import { checkModuleFile } from './module-file.ts'

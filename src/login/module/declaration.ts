@@ -1,4 +1,4 @@
-import { didYouMean, nearest } from '../../suggest.ts'
+import { didYouMean, nearest } from '../../kernel/suggest.ts'
 
 /** What a module declares about itself, complete and valid. */
 export interface Declaration {

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Log } from '../../log/log.ts'
 import type { LoginResult } from './contract.ts'
 import type { Declaration } from './declaration.ts'

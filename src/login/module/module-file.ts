@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 
 /** The message of `import` for a missing file would name a file of ours. */
 export async function checkModuleFile(file: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { Fields } from '../fields.ts'
 import type { LoginMethod, Verified } from '../login-method.ts'
 import type { Account } from '../password-credentials.ts'

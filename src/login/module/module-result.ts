@@ -1,4 +1,4 @@
-import { didYouMean } from '../../suggest.ts'
+import { didYouMean } from '../../kernel/suggest.ts'
 import type { LoginResult } from './contract.ts'
 
 /** The longest text of each member, in bytes. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { Sealing } from '../../token/sealing/sealing.ts'
 import { beginFlow, challengeOf } from './flow.ts'
 import { droppedCookie, flowCookie, keptCookie, surplusCookies } from './flow-cookie.ts'

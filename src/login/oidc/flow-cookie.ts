@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ownPaths } from '../../endpoints.ts'
+import { ownPaths } from '../../kernel/endpoints.ts'
 import type { ProviderSettings } from './identity-provider.ts'
 
 /** Long enough for a password, a second factor and a consent page. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { Sealing } from '../../token/sealing/sealing.ts'
 import { flowCookie, flowSeconds } from './flow-cookie.ts'
 

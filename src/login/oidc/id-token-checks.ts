@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { notIdToken } from '../../token/issuers/token-purpose.ts'
 import type { ConfirmedLogin, ProviderSettings } from './identity-provider.ts'
 

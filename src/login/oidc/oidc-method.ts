@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { Sealing } from '../../token/sealing/sealing.ts'
 import type { Fields } from '../fields.ts'
 import type { LinkedAccounts } from '../linked-account.ts'

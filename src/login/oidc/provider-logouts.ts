@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { EndedSession } from '../../token/issuers/logout-token.ts'
 import type { Sealing } from '../../token/sealing/sealing.ts'
 import type { ProviderLogout } from '../login-method.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { claimAt } from '../../token/claim/claim-path.ts'
 import type { Identity } from '../linked-account.ts'
 import type { ProviderSettings } from './identity-provider.ts'

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { DerivedKeys } from '../../token/derived-keys.ts'
 
 /** A secret as the database keeps it. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { Log } from '../../log/log.ts'
 import type { Caller } from '../../token/caller.ts'
 import type { DerivedKeys } from '../../token/derived-keys.ts'

@@ -1,5 +1,5 @@
-import { dataScopeName } from '../../data-scope.ts'
-import { Fault, Invalid } from '../../errors.ts'
+import { dataScopeName } from '../../kernel/data-scope.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { foldedName } from '../../login/folded-name.ts'
 import { keyName } from '../../login/second-factor/sealed-secret.ts'
 import type { AccountDetails } from '../../stores/accounts/account-directory.ts'

@@ -1,7 +1,7 @@
+import { didYouMean } from '../../kernel/suggest.ts'
 import { auditActions } from '../../stores/audit/audit-action.ts'
 import { type AuditRecord, readAudit } from '../../stores/audit/read-audit.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { didYouMean } from '../../suggest.ts'
 import { accountSettings, withExistingDatabase } from '../configured-database.ts'
 import { durationMs } from '../duration.ts'
 import { InvalidInput } from '../invalid-input.ts'

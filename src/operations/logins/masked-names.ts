@@ -1,4 +1,4 @@
-import { count } from '../../count.ts'
+import { count } from '../../kernel/count.ts'
 import { foldedName } from '../../login/folded-name.ts'
 import { knownNames } from '../../stores/accounts/known-names.ts'
 import type { Database } from '../../stores/database/database.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { Fault, formatProblem, Invalid } from '../../errors.ts'
+import { Fault, formatProblem, Invalid } from '../../kernel/errors.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { withExistingDatabase } from '../configured-database.ts'

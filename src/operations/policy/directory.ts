@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { readPolicyFiles, readTestFiles } from '../../stores/policies/policy-files.ts'
 import type { Surroundings } from '../context.ts'

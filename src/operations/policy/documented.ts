@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Operation } from '../../answers/call-cases.ts'
-import { formatProblem, Invalid } from '../../errors.ts'
+import { formatProblem, Invalid } from '../../kernel/errors.ts'
 import { type OpenApiDocument, readOpenApi } from '../../openapi/document.ts'
 import type { Surroundings } from '../context.ts'
 import type { PolicySettings } from '../policy-settings.ts'

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { type PolicyFile, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { readPolicyFiles, readTestFiles } from '../../stores/policies/policy-files.ts'
 import type { Surroundings } from '../context.ts'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isAbsolute, posix, relative, sep } from 'node:path'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import {
   commitOf,

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { historyEntry } from '../../stores/policies/moves/history-entry.ts'
 import { mergeMoves } from '../../stores/policies/moves/merge-moves.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'

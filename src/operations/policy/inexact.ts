@@ -1,4 +1,4 @@
-import { count } from '../../count.ts'
+import { count } from '../../kernel/count.ts'
 import type { AskedPolicy } from './asked-policy.ts'
 
 /** Why an answer may miss something. */

@@ -1,6 +1,6 @@
+import { printable } from '../../kernel/printable.ts'
 import { parsePolicyPair } from '../../policy/set/policy-pair.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
-import { printable } from '../../printable.ts'
 import { isRejection, verifySigned } from '../../signing/trust.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { PolicyDocument, PolicyStore } from '../../stores/policies/policy-store.ts'

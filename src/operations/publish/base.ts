@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { mkdir, realpath, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { codeOf, isWithin, readContained } from '../../stores/files/contained-file.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { RedisSettings } from '../../stores/redis/redis.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { combineEvidence, type FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { Head, PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { OVERDUE_MS } from '../../stores/policies/replicas/replica-report.ts'

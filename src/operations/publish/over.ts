@@ -1,4 +1,4 @@
-import { printable } from '../../printable.ts'
+import { printable } from '../../kernel/printable.ts'
 import type { Head, PolicyStore } from '../../stores/policies/policy-store.ts'
 
 /** Which revision a publication may replace. */

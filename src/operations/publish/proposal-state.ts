@@ -1,4 +1,4 @@
-import { count } from '../../count.ts'
+import { count } from '../../kernel/count.ts'
 import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
 
 /** What it replaces: as the signed statement says, or without `policy.trust` also the head. */

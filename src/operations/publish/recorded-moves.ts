@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { HISTORY } from '../../stores/policies/document/read-moves.ts'
 import { createMoveTable } from '../../stores/policies/moves/move-table.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'

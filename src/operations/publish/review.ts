@@ -1,5 +1,5 @@
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Finding } from '../../policy/checks/check.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Trust } from '../../signing/trust.ts'

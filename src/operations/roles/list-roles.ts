@@ -1,4 +1,4 @@
-import { dataScopeName } from '../../data-scope.ts'
+import { dataScopeName } from '../../kernel/data-scope.ts'
 import { createRoleDirectory, type RoleSummary } from '../../stores/accounts/role-directory.ts'
 import { accountSettings, withDatabase } from '../configured-database.ts'
 import type { RunOf } from '../operation.ts'

@@ -1,7 +1,7 @@
+import { didYouMean } from '../../kernel/suggest.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
-import { didYouMean } from '../../suggest.ts'
 import { decline } from '../declined.ts'
 import { howToCreate, noSuchRole } from '../unknown-name.ts'
 

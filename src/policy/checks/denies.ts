@@ -1,4 +1,4 @@
-import { nearest } from '../../suggest.ts'
+import { nearest } from '../../kernel/suggest.ts'
 import type { Finding, Locate } from '../review/finding.ts'
 import { createGrants } from '../review/grants.ts'
 import { quote, type Rule } from '../rule/rule.ts'

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../suggest.ts'
+import { didYouMean } from '../../kernel/suggest.ts'
 import { domainColumn, isDomainPattern } from '../model/domain-column.ts'
 import { createDomainScopes } from '../review/domain-scopes.ts'
 import type { Finding, Locate } from '../review/finding.ts'

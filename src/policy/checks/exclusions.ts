@@ -1,4 +1,4 @@
-import { captchaAlias } from '../../endpoints.ts'
+import { captchaAlias } from '../../kernel/endpoints.ts'
 import type { Finding, Locate } from '../review/finding.ts'
 import { placeOf } from '../review/finding.ts'
 import type { Exclusion, Rule } from '../rule/rule.ts'

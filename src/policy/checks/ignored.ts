@@ -1,4 +1,4 @@
-import { didYouMean } from '../../suggest.ts'
+import { didYouMean } from '../../kernel/suggest.ts'
 import { type Finding, findingCodes } from '../review/finding.ts'
 import { quote } from '../rule/rule.ts'
 import type { PolicyFile } from '../set/policy-set.ts'

@@ -1,4 +1,4 @@
-import { nearest } from '../../suggest.ts'
+import { nearest } from '../../kernel/suggest.ts'
 import type { Finding, Locate } from '../review/finding.ts'
 import { quote } from '../rule/rule.ts'
 import { ancestorsByRole } from '../set/inheritance.ts'

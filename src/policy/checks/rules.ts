@@ -1,4 +1,4 @@
-import { isRemoved, needsNoLogin } from '../../endpoints.ts'
+import { isRemoved, needsNoLogin } from '../../kernel/endpoints.ts'
 import { type Finding, type Locate, placeOf } from '../review/finding.ts'
 import { createGrants } from '../review/grants.ts'
 import { methodsOf } from '../rule/methods.ts'

@@ -1,5 +1,5 @@
-import { captchaAlias, isRemoved, ownPaths } from '../../endpoints.ts'
-import { nearest } from '../../suggest.ts'
+import { captchaAlias, isRemoved, ownPaths } from '../../kernel/endpoints.ts'
+import { nearest } from '../../kernel/suggest.ts'
 import type { Finding, Locate } from '../review/finding.ts'
 import { createNode, place, shapeOf, visitOverlapping } from '../review/pattern-tree.ts'
 import { methodsOf } from '../rule/methods.ts'

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { engineFor, hasDomain } from '../model/model.ts'
 import type { Exclusion, Rule } from '../rule/rule.ts'
 import type { Clock } from '../rule/until.ts'

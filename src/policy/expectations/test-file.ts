@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq } from 'yaml'
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import { canonicalPath, everyAllowance } from '../rule/canonical-path.ts'
 import { methodProblem, quote } from '../rule/rule.ts'
 import { parseUntil } from '../rule/until.ts'

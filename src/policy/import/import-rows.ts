@@ -1,4 +1,4 @@
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import { hasDomainColumn } from '../model/domain-column.ts'
 import { hasDomain, type Model } from '../model/model.ts'
 import { createCsvParser } from '../set/csv.ts'

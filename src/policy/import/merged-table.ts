@@ -1,4 +1,4 @@
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { hasDomain, type Model } from '../model/model.ts'
 import { parseModel } from '../model/parse-model.ts'
 import type { PolicyFile } from '../set/policy-set.ts'

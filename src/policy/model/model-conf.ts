@@ -1,4 +1,4 @@
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import { quote } from '../rule/rule.ts'
 
 /** One `key = value` of a model file, continuation lines joined. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import { quote } from '../rule/rule.ts'
 import { readCasbinModel } from './casbin-model.ts'
 import { readIndexModel } from './index-model.ts'

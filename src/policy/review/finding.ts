@@ -1,4 +1,4 @@
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import type { Origin } from '../rule/rule.ts'
 import { columnOf } from '../set/csv-line.ts'
 import type { PolicyFile } from '../set/policy-set.ts'

@@ -1,5 +1,5 @@
 import { LineCounter, type Node, type ParsedNode, parseDocument } from 'yaml'
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 
 /** A YAML document of plain texts, and the places of its nodes. */
 interface TextDocument {

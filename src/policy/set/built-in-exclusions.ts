@@ -1,4 +1,4 @@
-import { ownPaths } from '../../endpoints.ts'
+import { ownPaths } from '../../kernel/endpoints.ts'
 import type { Exclusion } from '../rule/rule.ts'
 
 /** The origin of a built-in exclusion. */

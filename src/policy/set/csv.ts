@@ -1,4 +1,4 @@
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import type { Model } from '../model/model.ts'
 import { type Inheritance, type Origin, quote, type Rule } from '../rule/rule.ts'
 import { rowsPerStep, type Steps } from '../steps.ts'

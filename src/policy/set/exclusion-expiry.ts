@@ -1,4 +1,4 @@
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import { createUntilComments, looksLikeUntil, onlyAboveLines } from './until-comments.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq } from 'yaml'
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import { patternProblem } from '../rule/pattern.ts'
 import { ANY_METHOD, type Exclusion, methodProblem } from '../rule/rule.ts'
 import { parseTexts } from '../rule/yaml-texts.ts'

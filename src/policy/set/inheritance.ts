@@ -1,4 +1,4 @@
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../kernel/errors.ts'
 import { type Inheritance, quote } from '../rule/rule.ts'
 import { finish, rowsPerStep, type Steps } from '../steps.ts'
 

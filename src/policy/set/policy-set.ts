@@ -1,4 +1,4 @@
-import { Invalid, type Problem } from '../../errors.ts'
+import { Invalid, type Problem } from '../../kernel/errors.ts'
 import type { Model } from '../model/model.ts'
 import { parseModel } from '../model/parse-model.ts'
 import { quote } from '../rule/rule.ts'

@@ -1,5 +1,5 @@
-import type { Problem } from '../../errors.ts'
-import { nearest } from '../../suggest.ts'
+import type { Problem } from '../../kernel/errors.ts'
+import { nearest } from '../../kernel/suggest.ts'
 import { parseUntil } from '../rule/until.ts'
 
 /** Collects the comments above a line, and gives the line the moment that one of them names. */

@@ -1,7 +1,7 @@
-import type { Closing } from '../../closing.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { WatchDecisions } from '../../console/live/routes.ts'
 import { batchMs, readBatch } from '../../fleet/decision-batch.ts'
+import type { Closing } from '../../kernel/closing.ts'
 import { watchDecisions } from '../../stores/policies/replicas/watch-decisions.ts'
 import { openRedis } from '../../stores/redis/redis.ts'
 

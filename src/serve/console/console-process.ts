@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createBackOff } from '../../back-off.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { DecisionBatch } from '../../fleet/decision-batch.ts'
+import { createBackOff } from '../../kernel/back-off.ts'
 import type { Log } from '../../log/log.ts'
 import { createRelay } from '../../workers/relay.ts'
 

@@ -1,5 +1,5 @@
-import type { Closing } from '../../closing.ts'
 import type { Config } from '../../config/schema/schema.ts'
+import type { Closing } from '../../kernel/closing.ts'
 import { addUpstreamMetrics } from '../../metrics/upstream-metrics.ts'
 import { buildGeneration, type Generation } from './build-gateway.ts'
 import { type GatewayParts, openLastingParts } from './lasting-parts.ts'

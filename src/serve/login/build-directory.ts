@@ -1,4 +1,4 @@
-import type { Closing } from '../../closing.ts'
+import type { Closing } from '../../kernel/closing.ts'
 import { foldedName } from '../../login/folded-name.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import { type Directory, openDirectory } from '../../stores/ldap/open-directory.ts'

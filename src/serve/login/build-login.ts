@@ -1,7 +1,7 @@
-import type { Closing } from '../../closing.ts'
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import { createOwnResponses } from '../../http/own-responses.ts'
 import type { TokenCookie } from '../../http/token-cookie.ts'
+import type { Closing } from '../../kernel/closing.ts'
 import { createChangePassword } from '../../login/change-password.ts'
 import type { Messages } from '../../messages/messages.ts'
 import { createOwnPasswords } from '../../stores/accounts/own-password.ts'

@@ -1,7 +1,7 @@
-import type { Closing } from '../../closing.ts'
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import { createOidcResponses } from '../../http/oidc/oidc-responses.ts'
 import type { TokenCookie } from '../../http/token-cookie.ts'
+import type { Closing } from '../../kernel/closing.ts'
 import type { LinkedAccounts } from '../../login/linked-account.ts'
 import type { Login } from '../../login/login.ts'
 import { createBeginLogin } from '../../login/oidc/begin-login.ts'

@@ -1,3 +1,4 @@
+import { didYouMean } from '../../kernel/suggest.ts'
 import type { Log } from '../../log/log.ts'
 import { sealPurpose } from '../../login/second-factor/sealed-secret.ts'
 import { createSecondFactor } from '../../login/second-factor/second-factor.ts'
@@ -5,7 +6,6 @@ import { createAccountDirectory } from '../../stores/accounts/account-directory.
 import type { Database } from '../../stores/database/database.ts'
 import type { OpenKeys } from '../../stores/keys/key-feed.ts'
 import { createSecondFactorStore } from '../../stores/second-factor/second-factor-store.ts'
-import { didYouMean } from '../../suggest.ts'
 import { createDerivedKeys } from '../../token/derived-keys.ts'
 import { clock, type ServeOptions } from '../options.ts'
 

@@ -1,5 +1,5 @@
-import type { Closing } from '../../closing.ts'
 import type { Config } from '../../config/schema/schema.ts'
+import type { Closing } from '../../kernel/closing.ts'
 import type { Log } from '../../log/log.ts'
 import type { LinkedAccounts } from '../../login/linked-account.ts'
 import type { LoginMethod } from '../../login/login-method.ts'

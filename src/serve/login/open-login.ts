@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Closing } from '../../closing.ts'
+import type { Closing } from '../../kernel/closing.ts'
 import type { Log } from '../../log/log.ts'
 import { createCaptchas } from '../../login/captcha/captcha.ts'
 import { drawCaptcha } from '../../login/captcha/captcha-image.ts'

@@ -1,5 +1,5 @@
-import { flushMs } from '../../closing.ts'
 import type { Config } from '../../config/schema/schema.ts'
+import { flushMs } from '../../kernel/closing.ts'
 import type { ServeOptions } from '../options.ts'
 
 /** Requests have the deadline, less the time that stores need to flush after them. */

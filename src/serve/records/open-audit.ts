@@ -1,4 +1,4 @@
-import type { Closing } from '../../closing.ts'
+import type { Closing } from '../../kernel/closing.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import type { AuditEntry } from '../../stores/audit/audit.ts'
 import type { AuditAction } from '../../stores/audit/audit-action.ts'

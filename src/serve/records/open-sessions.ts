@@ -1,5 +1,5 @@
-import type { Closing } from '../../closing.ts'
 import type { OnIdentified } from '../../gateway/pipeline.ts'
+import type { Closing } from '../../kernel/closing.ts'
 import type { OnIssued } from '../../login/login.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import type { Database } from '../../stores/database/database.ts'

@@ -1,11 +1,11 @@
 import { createPolling } from '../../background/polling.ts'
-import type { Closing } from '../../closing.ts'
 import {
   type ClockFacts,
   certainOffset,
   clockOffset,
   offsetInWords,
 } from '../../fleet/clock-offset.ts'
+import type { Closing } from '../../kernel/closing.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { databaseClock } from '../../stores/database/database-clock.ts'

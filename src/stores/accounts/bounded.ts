@@ -1,5 +1,5 @@
 import { withTimeout } from '../../background/with-timeout.ts'
-import { Fault, type Invalid } from '../../errors.ts'
+import { Fault, type Invalid } from '../../kernel/errors.ts'
 import { withFaults } from '../database/database-fault.ts'
 
 type Bounded = <Result>(work: () => Promise<Result>) => Promise<Result>

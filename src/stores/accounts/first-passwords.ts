@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { codeOf } from '../files/contained-file.ts'
 import { replaceFile } from '../files/replace-file.ts'
 import type { SeededAccount } from './seed.ts'

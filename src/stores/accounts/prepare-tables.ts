@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Actor } from '../audit/audit.ts'
 import { type DatabaseOptions, openDatabase } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'

@@ -1,5 +1,5 @@
 import type { UpdateObject } from 'kysely'
-import type { DataScope } from '../../data-scope.ts'
+import type { DataScope } from '../../kernel/data-scope.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { AuditAction } from '../audit/audit-action.ts'
 import type { Database } from '../database/database.ts'

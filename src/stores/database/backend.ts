@@ -8,7 +8,7 @@ import type {
   RawBuilder,
   SqlBool,
 } from 'kysely'
-import type { Fault, Invalid } from '../../errors.ts'
+import type { Fault, Invalid } from '../../kernel/errors.ts'
 import type { OptionalTable, Schema } from './tables.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 
 /**
  * Turns every error of the driver into a Fault that keeps only its message and code: the rest can

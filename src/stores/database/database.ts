@@ -1,5 +1,5 @@
 import { type Dialect, Kysely } from 'kysely'
-import { isMysqlUrl } from '../../database-url.ts'
+import { isMysqlUrl } from '../../kernel/database-url.ts'
 import { type Backend, type BackendOptions, backendOf } from './backend.ts'
 import { databaseFault, isUnreachable, withFaults } from './database-fault.ts'
 import { embedded } from './embedded-backend.ts'

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { columnLines, quotedNames } from './create-table.ts'
 import { exactCollation } from './mysql-session.ts'
 import {

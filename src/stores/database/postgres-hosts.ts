@@ -1,5 +1,5 @@
 import type { Client, ClientBase, ClientConfig } from 'pg'
-import type { DatabaseHosts, SessionAttributes } from '../../database-url.ts'
+import type { DatabaseHosts, SessionAttributes } from '../../kernel/database-url.ts'
 import { isConnectionError } from './database-fault.ts'
 
 /** The servers of one database, and the one that connections go to now. */

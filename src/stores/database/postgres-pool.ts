@@ -1,7 +1,7 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type { PoolClient } from 'pg'
-import { readDatabaseUrl } from '../../database-url.ts'
-import { type Fault, Invalid } from '../../errors.ts'
+import { readDatabaseUrl } from '../../kernel/database-url.ts'
+import { type Fault, Invalid } from '../../kernel/errors.ts'
 import { databaseFault, isConnectionError } from './database-fault.ts'
 import {
   checkSession,

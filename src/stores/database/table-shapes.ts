@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Fault, Invalid, type Problem } from '../../errors.ts'
+import { Fault, Invalid, type Problem } from '../../kernel/errors.ts'
 import { backendOf, type FittingTypes } from './backend.ts'
 import type { SoftDelete } from './soft-delete.ts'
 import { type OptionalTable, optionalTableNames, type Schema } from './tables.ts'

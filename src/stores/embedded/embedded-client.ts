@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
 import type { PGliteQueryResults } from 'kysely'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { EmbeddedSession } from './embedded-session.ts'
 import { onFrames, sendFrame, type WireReply, type WireRequest } from './embedded-wire.ts'
 

@@ -3,7 +3,7 @@ import { type FSWatcher, watch } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Fault, type FaultPart, Invalid } from '../../errors.ts'
+import { Fault, type FaultPart, Invalid } from '../../kernel/errors.ts'
 
 /** How long files must be unchanged before they are loaded. */
 const SETTLE_MS = 100

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 
 const maxBytes = 1_048_576
 

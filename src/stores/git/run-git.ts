@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 
 /** Where git runs. */
 export interface GitPlace {

@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { Identity, LinkedAccounts, LinkRules } from '../../login/linked-account.ts'
 import type { Verified } from '../../login/login-method.ts'
 import type { Caller } from '../../token/caller.ts'

@@ -1,4 +1,4 @@
-import type { RefusalKind } from '../../errors.ts'
+import type { RefusalKind } from '../../kernel/errors.ts'
 
 /** A Refusal as data: thrown inside a transaction it would become a Fault of the database. */
 export interface Refused {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { Invalid } from '../../errors.ts'
-import { keyUrlProblem } from '../../key-url.ts'
+import { Invalid } from '../../kernel/errors.ts'
+import { keyUrlProblem } from '../../kernel/key-url.ts'
 import type { IssuerAlgorithm } from '../../token/issuers/issuer.ts'
 import { type IssuerKeySet, parseIssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
 import { readClientContext } from '../keys/pem-files.ts'

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { openReloading, type ReloadingState } from '../feed/reloading.ts'
 import { createWatchedDirectory, type Reading } from '../feed/watched-directory.ts'

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 
 /** Longer than a person takes to find a passphrase or to touch a key. */
 const timeout = 300_000

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { type SigningKey, secretKey } from '../../token/keys.ts'
 import { ownerForNewFile } from '../files/directory-owner.ts'
 

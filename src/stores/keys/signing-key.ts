@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { parsePrivateKey } from '../../signing/ssh-private-key.ts'
 import { parseKeyLine, type SshPublicKey } from '../../signing/ssh-public-key.ts'
 import { createSignature, isGoodSignature, parseSignature } from '../../signing/ssh-signature.ts'

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { formatProblem, Invalid, type Problem } from '../../errors.ts'
+import { formatProblem, Invalid, type Problem } from '../../kernel/errors.ts'
 import { parseKeyLine, type SshKeyLine } from '../../signing/ssh-public-key.ts'
 import type { Trust, TrustedKey } from '../../signing/trust.ts'
 

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import type { Deadline } from './deadline.ts'
 import { DirectoryError } from './directory-error.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Person } from '../../login/ldap/directory.ts'
 import type { Deadline } from './deadline.ts'
 import type { DirectoryConnection } from './directory-connection.ts'

@@ -1,5 +1,5 @@
 import { withTimeout } from '../../background/with-timeout.ts'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Deadline } from './deadline.ts'
 
 type Gate = <T>(deadline: Deadline, work: () => Promise<T>) => Promise<T>

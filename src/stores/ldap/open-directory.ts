@@ -1,5 +1,5 @@
 import { withTimeout } from '../../background/with-timeout.ts'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { VerifyInDirectory } from '../../login/ldap/directory.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { createDeadline } from './deadline.ts'

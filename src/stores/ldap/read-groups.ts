@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Deadline } from './deadline.ts'
 import type { Searcher } from './directory-server.ts'
 import type { GroupSettings } from './directory-settings.ts'

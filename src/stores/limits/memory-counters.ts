@@ -1,5 +1,5 @@
+import { createLru } from '../../kernel/lru.ts'
 import type { AlsoDone, Counted, Counters, Hit } from '../../login/throttle.ts'
-import { createLru } from '../../lru.ts'
 import { type CounterState, countHit } from './counter-state.ts'
 
 interface MemoryCounterOptions {

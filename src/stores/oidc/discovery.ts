@@ -1,6 +1,6 @@
 import type { Configuration, CustomFetch, ServerMetadata } from 'openid-client'
-import { Fault } from '../../errors.ts'
-import { keyUrlProblem } from '../../key-url.ts'
+import { Fault } from '../../kernel/errors.ts'
+import { keyUrlProblem } from '../../kernel/key-url.ts'
 import type { IssuerAlgorithm } from '../../token/issuers/issuer.ts'
 import { type IssuerKeySet, parseIssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
 import { otherIssuer, readBearer } from '../issuers/fetch-keys.ts'

@@ -1,4 +1,4 @@
-import { Fault, Refusal } from '../../errors.ts'
+import { Fault, Refusal } from '../../kernel/errors.ts'
 
 /**
  * What openid-client finds wrong with an answer of the provider to this login: a code that was used, or an

@@ -2,7 +2,7 @@ import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { type RequestOptions, request as requestSecure } from 'node:https'
 import type { SecureContext } from 'node:tls'
 import type { CustomFetch } from 'openid-client'
-import { keyUrlProblem } from '../../key-url.ts'
+import { keyUrlProblem } from '../../kernel/key-url.ts'
 import { readAnswer } from '../read-answer.ts'
 
 /** Discovery documents, key sets and token responses are a few KiB. */

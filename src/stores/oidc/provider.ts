@@ -1,5 +1,5 @@
 import type { Configuration } from 'openid-client'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { IdentityProvider } from '../../login/oidc/identity-provider.ts'
 import type { IssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
 import { createKeySchedule } from '../../token/issuers/key-schedule.ts'

@@ -1,5 +1,5 @@
 import { Kysely, sql } from 'kysely'
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { backendOf } from '../database/backend.ts'
 import { serverDialect } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'

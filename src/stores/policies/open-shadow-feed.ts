@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { DomainSource } from '../../policy/domain.ts'
 import type { LivePolicies } from '../../policy/live.ts'
 import { signersOf, type Trust } from '../../signing/trust.ts'

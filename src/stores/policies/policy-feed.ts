@@ -1,6 +1,6 @@
 import { failureText } from '../../background/failure-text.ts'
 import { createPolling } from '../../background/polling.ts'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { DomainSource } from '../../policy/domain.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import type { LivePolicies } from '../../policy/live.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { codeOf, isWithin, leaves, readContained } from '../files/contained-file.ts'
 import type { PolicyBytes } from './policy-task.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
 import type { Signed } from '../../signing/statement.ts'
 import { retryDuringFailover } from '../redis/failover-timeout.ts'

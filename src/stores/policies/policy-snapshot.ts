@@ -1,5 +1,5 @@
 import { readFile, rm, stat, truncate, utimes } from 'node:fs/promises'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { createWriteFailures } from '../feed/write-failures.ts'
 import { replaceFile } from '../files/replace-file.ts'

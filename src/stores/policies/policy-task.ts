@@ -1,4 +1,4 @@
-import type { FaultPart, Problem } from '../../errors.ts'
+import type { FaultPart, Problem } from '../../kernel/errors.ts'
 import type { FlatPolicies } from '../../policy/engine/flat-policies.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import type { Verified } from '../../signing/trust.ts'

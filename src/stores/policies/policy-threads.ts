@@ -1,5 +1,5 @@
 import { isolated, startThread } from '../../background/thread.ts'
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { compileFlat } from '../../policy/engine/compile.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'

@@ -1,4 +1,4 @@
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { flattenPolicies, memoryOf } from '../../policy/engine/flat-policies.ts'
 import { type PolicyFile, parseInSteps } from '../../policy/set/policy-set.ts'
 import { finishWithRests, type Steps } from '../../policy/steps.ts'

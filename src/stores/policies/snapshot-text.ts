@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { readSigned, type Signed } from '../../signing/statement.ts'
 import { hasStrings, readJson } from '../json-text.ts'
 import { isSequence } from '../latest-time.ts'

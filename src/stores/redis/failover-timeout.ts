@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { parseRedisUrl } from './redis-address.ts'
 
 /** How long a command waits for a failover. A standalone Redis has no failover. */

@@ -1,4 +1,4 @@
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 
 /** Where Redis is, read from its URL. */
 export interface RedisAddress {

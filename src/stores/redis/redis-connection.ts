@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Cluster, Redis } from 'ioredis'
-import { Invalid } from '../../errors.ts'
+import { Invalid } from '../../kernel/errors.ts'
 import { hasHashTag, parseRedisUrl, type RedisAddress } from './redis-address.ts'
 import { type ConnectorParts, connectorTo } from './redis-connector.ts'
 import { leave, leaveDeposed } from './redis-deposed.ts'

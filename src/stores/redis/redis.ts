@@ -1,6 +1,6 @@
 import type { RedisCommander } from 'ioredis'
 import { withTimeout } from '../../background/with-timeout.ts'
-import { Fault, Invalid } from '../../errors.ts'
+import { Fault, Invalid } from '../../kernel/errors.ts'
 import { BULK_FACTOR, createConnection, type RedisSettings } from './redis-connection.ts'
 import { type ReplicatedList, readReplicated } from './redis-replication.ts'
 

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import type { Revocation, Revocations } from '../../token/revocations.ts'
 import { createComparisonSchedule } from './comparison-schedule.ts'
 import { createPendingRevocations } from './pending-revocations.ts'

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { KEPT_DAYS } from '../../policy/usage/usage.ts'
 import type { Database } from '../database/database.ts'
 import { isMissingTable, withFaults } from '../database/database-fault.ts'

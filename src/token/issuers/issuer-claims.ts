@@ -1,4 +1,4 @@
-import { readDataScope } from '../../data-scope.ts'
+import { readDataScope } from '../../kernel/data-scope.ts'
 import type { Caller } from '../caller.ts'
 import { claimAt } from '../claim/claim-path.ts'
 import { invalidToken, timeClaim } from '../claims.ts'

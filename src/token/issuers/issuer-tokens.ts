@@ -1,4 +1,4 @@
-import { Fault, Refusal } from '../../errors.ts'
+import { Fault, Refusal } from '../../kernel/errors.ts'
 import { domainIn } from '../claim/domain-claim.ts'
 import { invalidToken } from '../claims.ts'
 import { type CompactToken, keepExact, parseObject } from '../compact-form.ts'

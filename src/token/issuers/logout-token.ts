@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { type CompactToken, parseCompactForm, parseObject } from '../compact-form.ts'
 import { bringsKey, isSignedBy } from '../tokens.ts'
 import type { IssuerAlgorithm } from './issuer.ts'

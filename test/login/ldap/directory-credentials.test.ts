@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Fault } from '../../../src/errors.ts'
+import { Fault } from '../../../src/kernel/errors.ts'
 import { createDirectoryCredentials } from '../../../src/login/ldap/directory-credentials.ts'
 
 const caller = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Fault } from '../../../src/errors.ts'
+import { Fault } from '../../../src/kernel/errors.ts'
 import { Fields } from '../../../src/login/fields.ts'
 import type { LoginAttempt } from '../../../src/login/login-attempt.ts'
 import type { LoginResult } from '../../../src/login/module/contract.ts'

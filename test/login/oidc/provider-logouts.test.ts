@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Fault } from '../../../src/errors.ts'
+import { Fault } from '../../../src/kernel/errors.ts'
 import { createBackChannelLogout } from '../../../src/login/oidc/provider-logouts.ts'
 
 test('a logout that failed here can be repeated by the provider, and one that succeeded cannot', async () => {

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import { describe, expect, test, vi } from 'vitest'
-import { Fault, type Refusal } from '../../../src/errors.ts'
+import { Fault, type Refusal } from '../../../src/kernel/errors.ts'
 import type { Issuer } from '../../../src/token/issuers/issuer.ts'
 import { type IssuerKeySet, parseIssuerKeySet } from '../../../src/token/issuers/issuer-key-set.ts'
 import { issuerSubject, issuerTokenName } from '../../../src/token/issuers/issuer-names.ts'

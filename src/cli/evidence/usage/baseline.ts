@@ -1,5 +1,5 @@
 import type { Observation } from '../../../answers/usage/observation.ts'
-import { Fault, Invalid } from '../../../errors.ts'
+import { Fault, Invalid } from '../../../kernel/errors.ts'
 import type { AskedPolicy } from '../../../operations/policy/asked-policy.ts'
 import { readVersion } from '../../../operations/policy/versions.ts'
 import type { PolicySet } from '../../../policy/set/policy-set.ts'

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
 import { type Candidate, candidateWithout } from '../../../answers/usage/candidate.ts'
-import type { Problem } from '../../../errors.ts'
+import type { Problem } from '../../../kernel/errors.ts'
 import { decline } from '../../../operations/declined.ts'
 import { createPolicyDirectory, readPolicyDirectory } from '../../../operations/policy/directory.ts'
 import { isCommit, readCommit } from '../../../operations/policy/git-directory.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { coverOperations } from '../../../answers/coverage/coverage.ts'
 import { findingOf } from '../../../answers/coverage/findings.ts'
-import { Invalid } from '../../../errors.ts'
+import { Invalid } from '../../../kernel/errors.ts'
 import { type OpenApiDocument, readOpenApi } from '../../../openapi/document.ts'
 import { askedPolicy, policyName } from '../../../operations/policy/asked-policy.ts'
 import { isPublished } from '../../../operations/policy/versions.ts'

@@ -1,6 +1,6 @@
 import type { Coverage, Granted } from '../../../answers/coverage/coverage.ts'
 import type { OperationFinding } from '../../../answers/coverage/findings.ts'
-import type { Problem } from '../../../errors.ts'
+import type { Problem } from '../../../kernel/errors.ts'
 import type { OpenApiDocument, Operation } from '../../../openapi/document.ts'
 
 /** Documents and a policy, compared, as every format prints it. */

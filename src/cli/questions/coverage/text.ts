@@ -1,5 +1,5 @@
 import type { OperationFinding } from '../../../answers/coverage/findings.ts'
-import { formatProblem } from '../../../errors.ts'
+import { formatProblem } from '../../../kernel/errors.ts'
 import type { Operation } from '../../../openapi/document.ts'
 import { count, formatTable, printable } from '../../format.ts'
 import { type Covered, grantText, placesOf } from './covered.ts'

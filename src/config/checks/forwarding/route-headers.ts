@@ -1,4 +1,4 @@
-import { foldName, isReservedHeader } from '../../../reserved-headers.ts'
+import { foldName, isReservedHeader } from '../../../kernel/reserved-headers.ts'
 import { subject } from '../../reading/quote.ts'
 import type { Report } from '../../reading/report.ts'
 import type { Draft } from '../../schema/schema.ts'

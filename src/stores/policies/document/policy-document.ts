@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import { basename } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Fault, formatProblem, Invalid } from '../../../errors.ts'
+import { Fault, formatProblem, Invalid } from '../../../kernel/errors.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../../policy/set/policy-set.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
 

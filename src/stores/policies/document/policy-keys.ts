@@ -1,4 +1,4 @@
-import { Fault } from '../../../errors.ts'
+import { Fault } from '../../../kernel/errors.ts'
 import { readSigned, type Signed } from '../../../signing/statement.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
 import { isSequence } from '../../latest-time.ts'

@@ -1,4 +1,4 @@
-import { Invalid, type Problem } from '../../../errors.ts'
+import { Invalid, type Problem } from '../../../kernel/errors.ts'
 import type { Imported } from '../../../policy/import/import-rows.ts'
 import { domainModelIn, mergeImported } from '../../../policy/import/merged-table.ts'
 import type { Model } from '../../../policy/model/model.ts'

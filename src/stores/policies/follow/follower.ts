@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createPolling } from '../../../background/polling.ts'
-import { Fault } from '../../../errors.ts'
+import { Fault } from '../../../kernel/errors.ts'
 import type { Imported } from '../../../policy/import/import-rows.ts'
 import { importWhole } from '../../../policy/import/merged-table.ts'
 import type { Model } from '../../../policy/model/model.ts'

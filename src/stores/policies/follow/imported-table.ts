@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Fault } from '../../../errors.ts'
+import { Fault } from '../../../kernel/errors.ts'
 import { codeOf } from '../../files/contained-file.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { Invalid } from '../../../errors.ts'
+import { Invalid } from '../../../kernel/errors.ts'
 import { withFaults } from '../../database/database-fault.ts'
 import { rowDigest } from '../../database/dialect.ts'
 import {

@@ -1,5 +1,5 @@
 import { createOutbox } from '../../../background/outbox.ts'
-import { Fault } from '../../../errors.ts'
+import { Fault } from '../../../kernel/errors.ts'
 import type { FeedLog } from '../../feed/feed-log.ts'
 import type { Move } from '../document/policy-keys.ts'
 import { moveKey } from './move-key.ts'

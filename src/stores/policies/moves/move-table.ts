@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { Fault } from '../../../errors.ts'
+import { Fault } from '../../../kernel/errors.ts'
 import type { Trust } from '../../../signing/trust.ts'
 import { appendAudit } from '../../audit/audit.ts'
 import type { Database } from '../../database/database.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Fault } from '../../../errors.ts'
+import { Fault } from '../../../kernel/errors.ts'
 import type { Signed } from '../../../signing/statement.ts'
 import { readText } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'

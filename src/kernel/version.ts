@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-const manifest = new URL('../package.json', import.meta.url)
+const manifest = new URL('../../package.json', import.meta.url)
 
 const { version: own, engines } = JSON.parse(readFileSync(manifest, 'utf8'))
 

@@ -15,6 +15,12 @@ export interface Readiness {
   readonly [detail: string]: unknown
 }
 
+/** What a gateway that shuts down reports; the second entry is its name in 0.1. */
+export const shutdownProblems: Readiness['problems'] = [
+  { name: 'shutdown', problem: 'draining' },
+  { name: 'life', problem: 'closing' },
+]
+
 interface ReadinessParts {
   readonly revision: () => string | undefined
   readonly checks: readonly ReadinessCheck[]

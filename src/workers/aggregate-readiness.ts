@@ -1,4 +1,4 @@
-import type { Readiness } from '../http/readiness.ts'
+import { type Readiness, shutdownProblems } from '../http/readiness.ts'
 import type { WorkerSlot } from './worker-slot.ts'
 
 /** What one worker reports; `undefined` when it does not answer. */
@@ -27,7 +27,7 @@ export async function aggregateReadiness(
     ({ slot, readiness }) => readiness !== undefined && slot.state() === 'listening',
   )
   const problems = isClosing
-    ? [{ name: 'life', problem: 'closing' }]
+    ? shutdownProblems
     : [...missing(listening.length, slots.length, hasStarted), ...distinct(listening)]
   const revisions = new Set(answers.map(({ revision }) => revision))
   const [revision = null] = revisions.size === 1 ? revisions : []

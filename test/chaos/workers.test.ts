@@ -250,7 +250,13 @@ describe('a gateway of two workers', () => {
     await until(() => portIsFree(publicPort))
     for (const answer of answers) answer()
 
-    expect(ready).toMatchObject({ ready: false, problems: [{ name: 'life', problem: 'closing' }] })
+    expect(ready).toMatchObject({
+      ready: false,
+      problems: [
+        { name: 'shutdown', problem: 'draining' },
+        { name: 'life', problem: 'closing' },
+      ],
+    })
     const statuses = (await Promise.all(inFlight)).map((answer) => answer?.status)
     expect(statuses).toEqual(Array(8).fill(200))
     expect(await ended).toBe(0)

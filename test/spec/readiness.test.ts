@@ -78,7 +78,10 @@ describe('/readyz', () => {
 
     expect((await readyz(postern.opsPort, '?verbose')).body).toMatchObject({
       ready: false,
-      problems: [{ name: 'life', problem: 'closing' }],
+      problems: [
+        { name: 'shutdown', problem: 'draining' },
+        { name: 'life', problem: 'closing' },
+      ],
     })
     expect((await postern.call('GET /api/v1/public/x', { as: 'editor' })).status).toBe(200)
     await closed

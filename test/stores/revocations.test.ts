@@ -327,7 +327,7 @@ describe('a list in Redis', () => {
     await store.append([token('a'), user('7', 5000)], 'before')
 
     await until(() => revocations.has(token('a')) && revocations.has(user('7', 5000)))
-    expect(feed.state()).toMatchObject({ tokens: 1, users: 1, stale: false, unsaid: false })
+    expect(feed.state()).toMatchObject({ tokens: 1, users: 1, stale: false, pendingWrites: false })
   })
 
   test.each(['revoked', 'revoked:order', 'revoked:ends', 'revoked:head'])(
@@ -381,9 +381,9 @@ describe('a list in Redis', () => {
     expect(await feed.revoke(token('a'))).toBe('here')
     await until(() => feed.state().lastError !== undefined)
 
-    expect(feed.state().unsaid).toBe(true)
+    expect(feed.state().pendingWrites).toBe(true)
     await server.start()
-    await until(() => !feed.state().unsaid)
+    await until(() => !feed.state().pendingWrites)
     expect((await readOn(store)).found).toEqual([token('a')])
   })
 

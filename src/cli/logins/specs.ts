@@ -107,7 +107,7 @@ The Helm chart runs it with "helm test". Use an account of its own, whose role h
       required: 'give the file with the password',
       description: 'file with the password; - is stdin',
     },
-    insecure: { description: 'accept any certificate: for an address that it does not have' },
+    insecure: { description: 'do not verify the certificate, for an address it does not name' },
     ...configOption,
   },
   exitCodes: {

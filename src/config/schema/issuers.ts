@@ -68,7 +68,7 @@ const issuer = group('One issuer: how its tokens are verified, and which callers
   ),
   audience: Type.Union(
     [Type.String(audienceText), Type.Array(Type.String(audienceText), { minItems: 1 })],
-    { description: 'Audience that tokens must name in aud; with a list, one of it.' },
+    { description: 'Accepted audience (`aud`), or a list of them; a token must name one.' },
   ),
   jwksUri: Type.Optional(
     Type.String({

@@ -4,7 +4,7 @@ import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
 import type { ShadowComparison } from '../../gateway/shadow/shadow-comparison.ts'
 import { reportUpstreams } from '../../gateway/upstream/report.ts'
 import type { Upstream } from '../../gateway/upstream/upstreams.ts'
-import { createReadiness } from '../../http/readiness.ts'
+import { createReadiness, shutdownProblems } from '../../http/readiness.ts'
 import { version } from '../../kernel/version.ts'
 import type { LoginLog } from '../../login/login-log.ts'
 import type { ModuleState } from '../../login/module/module-threads.ts'
@@ -79,7 +79,10 @@ export function buildOps(
     checks: [
       { name: 'policy', problem: policies.problem },
       { name: 'assertion', problem: parts.assertionProblem },
-      { name: 'life', problem: () => (parts.isDraining() ? 'closing' : undefined) },
+      ...shutdownProblems.map(({ name, problem }) => ({
+        name,
+        problem: () => (parts.isDraining() ? problem : undefined),
+      })),
     ],
     details: {
       ...(configuration !== undefined && { configuration }),
@@ -90,7 +93,11 @@ export function buildOps(
       serviceTokens: () => config.tokens.service,
       ...(config.issuers.length > 0 && { issuers: issuers.states }),
       ...(config.login.oidc.length > 0 && { identityProviders: parts.identityProviders }),
-      revocation: revocations.state,
+      // `unsaid` is its name in 0.1.
+      revocation: () => {
+        const state = revocations.state()
+        return { ...state, unsaid: state.pendingWrites }
+      },
       loginLog: loginLog.state,
       ...(moduleState !== undefined && { loginModule: moduleState }),
       ...(parts.directory !== undefined && { directory: parts.directory.states }),

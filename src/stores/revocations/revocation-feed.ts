@@ -27,7 +27,7 @@ interface RevocationState {
   readonly stale: boolean
   readonly whenStale: RevocationSettings['whenStale']
   /** Whether the store lacks a revocation made here. */
-  readonly unsaid: boolean
+  readonly pendingWrites: boolean
   readonly lastError: string | undefined
   readonly snapshot: SnapshotState | undefined
 }
@@ -181,7 +181,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
       ageSeconds: ageSeconds(),
       stale,
       whenStale,
-      unsaid: sync.hasPending(),
+      pendingWrites: sync.hasPending(),
       lastError: failure,
       snapshot: snapshot?.state(),
     }),

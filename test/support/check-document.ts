@@ -9,16 +9,28 @@ export async function checkDocument(
   path: string,
   text: string,
   exitCode: string | undefined | null,
+  contentType = 'application/json',
 ): Promise<void> {
   const name = /^(?:[a-z]+\/)?[a-z]+/.exec(path)?.[0].replace('/', ' ') ?? ''
   const schema = (await findCommand(name))?.operation?.document
   if (schema === undefined || !isAnswer(exitCode) || !/^[[{]/.test(text)) return
-  const document: unknown = JSON.parse(text)
+  if (!/^application\/(problem\+)?json/.test(contentType)) return
+  const answer: unknown = JSON.parse(text)
+  const document = contentType.includes('problem') ? withoutProblem(answer as Problem) : answer
   if (exitCode !== '0' && isFailure(document)) return
   const [, errors] = Errors(closed(schema) as object, document)
   if (errors.length === 0) return
   const found = errors.map(({ instancePath, message }) => `${instancePath} ${message}`)
   throw new Error(`${name} answers what its schema does not have: ${found.join('; ')}\n${text}`)
+}
+
+interface Problem {
+  readonly [member: string]: unknown
+}
+
+/** What the operation answered, without the members that the API adds to an error. */
+function withoutProblem({ type: _, title: __, status: ___, detail: ____, ...document }: Problem) {
+  return document
 }
 
 function isAnswer(exitCode: string | undefined | null): boolean {

@@ -68,7 +68,9 @@ export async function startConsoleApi(options: {
   async function send(target: string, call: string, init: RequestInit): Promise<ApiAnswer> {
     const record = golden?.call(call)
     const { status, headers, ...answer } = await readAnswer(await fetch(target, init))
-    await checkDocument(call.split(' ')[1] ?? '', answer.body, headers.get('postern-exit-code'))
+    const contentType = headers.get('content-type') ?? undefined
+    const exitCode = headers.get('postern-exit-code')
+    await checkDocument(call.split(' ')[1] ?? '', answer.body, exitCode, contentType)
     record?.({ status, headers: headersIn((name) => headers.get(name) ?? undefined), ...answer })
     return { status, headers, ...answer }
   }

@@ -166,7 +166,7 @@ async function send(port: number, line: string, given: ConsoleCall): Promise<Raw
   const [answer] = answers
   if (answer === undefined) throw new Error(`no answer to ${line}`)
   const code = answer.header('postern-exit-code')
-  await checkDocument(target, answer.body, code)
+  await checkDocument(target, answer.body, code, answer.header('content-type'))
   record?.({
     status: answer.status,
     headers: headersIn((name) => answer.header(name)),

@@ -19,3 +19,8 @@ export async function checkPage(name: string): Promise<void> {
 export function isAboutPolicies(page: string): boolean {
   return /polic(?:y|ies)|gitops/.test(page)
 }
+
+/** The guides. Tutorials have tests of their own, for what they tell readers to do by hand. */
+export const guides = Object.keys(documentedPages).filter(
+  (page) => !page.includes('tutorial') && !isAboutPolicies(page),
+)

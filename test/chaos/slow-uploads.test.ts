@@ -95,6 +95,8 @@ describe('an upload', () => {
 
   test('may be taken slowly after a hint, too', async () => {
     const postern = await start(async (reader) => {
+      // Before a request, it would be data that nothing asked for.
+      await until(() => reader.chunks.length > 0)
       reader.socket.write('HTTP/1.1 102 Processing\r\n\r\n')
       reader.socket.pause()
       await pause(1500)

@@ -1,4 +1,4 @@
-import { fill } from '../fill.ts'
+import { fill } from '../../kernel/fill.ts'
 import type { CompletedOption, Node, Offer } from './nodes.ts'
 
 /** The script for bash. It needs no other package. */

@@ -1,4 +1,4 @@
-import { fill } from '../fill.ts'
+import { fill } from '../../kernel/fill.ts'
 import type { CompletedOption, Node, Offer } from './nodes.ts'
 
 /** The script for fish 3.1 and later: a line for each word, option and argument. */

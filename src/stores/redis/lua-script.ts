@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { fill } from '../../kernel/fill.ts'
 
 /**
  * A Lua script from a file beside the module that runs it, with these values for `{{name}}`. Without
@@ -9,10 +9,5 @@ export function loadScript(
   file: URL,
   values: Readonly<Record<string, string | number>> = {},
 ): string {
-  const code = readFileSync(file, 'utf8').replace(/^ *--.*\n/gm, '')
-  return code.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
-    const value = values[name]
-    if (value === undefined) throw new Error(`${file.pathname} needs ${name}`)
-    return String(value)
-  })
+  return fill(file, values).replace(/^ *--.*\n/gm, '')
 }

@@ -1,4 +1,4 @@
-import { fill } from '../../fill.ts'
+import { fill } from '../../../kernel/fill.ts'
 import { jwtSecret } from './go-admin.ts'
 import { readerPolicy } from './policies.ts'
 import type { Template } from './template.ts'

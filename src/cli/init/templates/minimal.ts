@@ -1,4 +1,4 @@
-import { fill } from '../../fill.ts'
+import { fill } from '../../../kernel/fill.ts'
 import { readerPolicy } from './policies.ts'
 import { schemaLine, type Template, type TemplateValues } from './template.ts'
 

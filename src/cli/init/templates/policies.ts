@@ -1,4 +1,4 @@
-import { fill } from '../../fill.ts'
+import { fill } from '../../../kernel/fill.ts'
 import { packagedText } from './packaged.ts'
 import type { GeneratedFile } from './template.ts'
 

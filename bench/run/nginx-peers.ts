@@ -49,8 +49,8 @@ export const nginxPeers: readonly Peer[] = [
     rules: tableRules,
     version: () => `nginx ${versionOf('nginx')}`,
     absent: () =>
-      findTool('nginx') === undefined || findLua() === undefined
-        ? 'nginx with the module lua is not installed'
+      findTool('nginx') === undefined || findLua() === undefined || !hasCjson()
+        ? 'nginx with the module lua, or its library lua-cjson, is not installed'
         : undefined,
     async prepare(setting) {
       const rules = `return ${luaTable(createRules(tableRules))}\n`
@@ -70,6 +70,13 @@ export function findNjs(): string | undefined {
 /** The same for Lua. */
 export function findLua(): string | undefined {
   return modulePlaces.find((place) => existsSync(join(place, 'ngx_http_lua_module.so')))
+}
+
+/** Distributions package Lua's JSON library apart: the module comes without it. */
+function hasCjson(): boolean {
+  const system = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu'
+  const places = [`/usr/lib/${system}`, '/usr/lib', '/usr/lib64', '/usr/local/lib']
+  return places.some((place) => existsSync(join(place, 'lua/5.1/cjson.so')))
 }
 
 /** The module for Lua needs that with tools for other modules, where it is not built in. */

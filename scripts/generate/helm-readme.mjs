@@ -64,7 +64,7 @@ $ helm install shop helm/postern -f values.yaml --wait
 $ helm test shop
 \`\`\`
 
-\`values-sidecar.yaml\` is for [Postern in the pod of one service](../../docs/deploy.md#run-it-as-a-sidecar).
+\`values-sidecar.yaml\` is for [Postern in the pod of one service](../../docs/sidecar.md).
 
 ## Values
 

@@ -86,7 +86,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
   'docs/remote-commands.md': { commands: 6, ports: [9200], files: ['policies'] },
   'docs/second-factor.md': { commands: 4, files: ['policies'] },
   'docs/services.md': { commands: 3, files: ['policies', 'samples'] },
-  'docs/stores.md': { commands: 2, servers: ['mariadb'], programs: ['mariadb'] },
+  'docs/mysql.md': { commands: 2, servers: ['mariadb'], programs: ['mariadb'] },
   'docs/migrate.md': { commands: 14, servers: ['postgres'], programs: ['psql'] },
   'docs/roles.md': { commands: 14 },
   'docs/service-accounts.md': { commands: 8 },

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Io } from './io.ts'
+import { createProgress } from './progress.ts'
 
 /** What commands touch when a process runs them. */
 export function createIo(host: NodeJS.Process): Io {
@@ -10,14 +11,15 @@ export function createIo(host: NodeJS.Process): Io {
   const isInWorkflow = env['GITHUB_ACTIONS'] === 'true'
   // A reader that closes the pipe early, such as `head`, is not an error.
   for (const stream of [stdout, stderr]) stream.on('error', () => {})
+  const isTerminal = stdin.isTTY === true && stderr.isTTY === true
+  const err = (line: string) => void stderr.write(isInWorkflow ? withoutCommands(line) : line)
   return {
     out: (line) => void stdout.write(line),
-    err: (line) => void stderr.write(isInWorkflow ? withoutCommands(line) : line),
+    ...{ err, isTerminal, progress: createProgress({ err, isTerminal }) },
     env,
     cwd: host.cwd(),
     readStdin: () => text(stdin),
     streamStdin: () => stdin,
-    isTerminal: stdin.isTTY === true && stderr.isTTY === true,
     async ask(question) {
       const lines = createInterface({ input: stdin, output: stderr })
       try {

@@ -1,27 +1,15 @@
+import type { Progress } from '../operations/progress.ts'
 import type { Io } from './io.ts'
-
-/** Shows progress to a person who has waited for a second. */
-interface Progress {
-  /** Replaces what was shown before. Cheap to call often. */
-  readonly show: (words: () => string) => void
-  /** Clears the line. */
-  readonly end: () => void
-}
 
 const afterMs = 1000
 const everyMs = 100
 
-/** When each command started, without the time to load the program. */
-const starts = new WeakMap<Io, number>()
-
-/** Call it when a command starts. */
-export function startClock(io: Io, now = performance.now()): void {
-  starts.set(io, now)
-}
-
 /** Shows nothing unless stderr is a terminal. `now` is in milliseconds. */
-export function createProgress(io: Io, now: () => number = () => performance.now()): Progress {
-  const started = starts.get(io) ?? now()
+export function createProgress(
+  io: Pick<Io, 'isTerminal' | 'err'>,
+  now: () => number = () => performance.now(),
+): Progress {
+  const started = now()
   let shown = Number.NEGATIVE_INFINITY
   let isShown = false
   return {
@@ -38,9 +26,4 @@ export function createProgress(io: Io, now: () => number = () => performance.now
       isShown = false
     },
   }
-}
-
-/** The percentage of the work that is done, for `show`. */
-export function percentOf(what: string): (done: number, total: number) => string {
-  return (done, total) => `${what}: ${Math.floor((done * 100) / Math.max(total, 1))} %`
 }

@@ -1,5 +1,6 @@
 import type { PolicyFile } from '../policy/set/policy-set.ts'
 import type { Actor } from '../stores/audit/audit.ts'
+import type { Progress } from './progress.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 /** A policy directory that a caller sent, in place of one on this machine. */
@@ -19,6 +20,10 @@ export interface Surroundings {
   readonly draft?: DraftDirectory
   /** Milliseconds since 1970; absent: the clock of the system. */
   now?(): number
+  /** The CPU time of this thread in milliseconds; absent: the wall clock counts instead. */
+  cpuMs?(): number
+  /** Absent: nobody watches. */
+  readonly progress?: Progress
   /** Tells people at once what the answer will not say, such as a guess that it depends on. */
   err(text: string): void
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Io } from '../../src/cli/io.ts'
-import { createProgress, percentOf } from '../../src/cli/progress.ts'
+import { createProgress } from '../../src/cli/progress.ts'
+import { percentOf } from '../../src/operations/progress.ts'
 
 function shownAt(times: readonly number[], isTerminal: boolean) {
   const shown: string[] = []

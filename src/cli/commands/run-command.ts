@@ -1,7 +1,6 @@
 import { type Command, type CommandSpec, print, type Run } from '../command.ts'
 import { commandHelp } from '../help.ts'
 import { asksForHelp, parseArguments } from '../parse-arguments.ts'
-import { startClock } from '../progress.ts'
 import { commandFailure } from './failure.ts'
 
 /**
@@ -23,7 +22,6 @@ export function command<const Spec extends CommandSpec>(
       try {
         const call = parseArguments(spec, args)
         output = (call.options as { readonly output?: unknown }).output
-        startClock(io)
         const run = await load()
         return await run(call, io)
       } catch (error) {

@@ -1,6 +1,8 @@
 import type { Config } from '../../config/schema/schema.ts'
 import { Fault, Invalid } from '../../kernel/errors.ts'
 import { withRedis } from '../../operations/configured-redis.ts'
+import { type Review, reviewDirectory } from '../../operations/policy/review.ts'
+import { readSurroundings } from '../../operations/policy/surroundings.ts'
 import { policySettings, withInteractiveTimeouts } from '../../operations/policy-settings.ts'
 import { checkPolicySet, type Surroundings } from '../../policy/checks/check.ts'
 import { type PolicyFile, parsePolicySet } from '../../policy/set/policy-set.ts'
@@ -10,8 +12,7 @@ import { createPublishedPolicies } from '../../stores/policies/published-policie
 import { createTrustGate } from '../../stores/policies/trust-gate.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
-import { countByCode, type Review, reviewDirectory } from '../policy/review.ts'
-import { readSurroundings } from '../policy/surroundings.ts'
+import { countByCode } from '../policy/findings.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
 const name = 'policy'
@@ -23,7 +24,7 @@ export async function checkDirectory(
   io: Io,
 ): Promise<readonly Finding[]> {
   const settings = policySettings(file, io)
-  const quiet = { ...io, isTerminal: false }
+  const { progress: _, ...quiet } = io
   const lookAround = () => readSurroundings(settings, { config: file }, quiet)
   try {
     const { warnings } = await reviewDirectory(settings.directory, quiet, lookAround)

@@ -1,28 +1,7 @@
-import type { Admission } from '../../admission/verdict.ts'
-import { type PlacedChange, type PlacedDiff, placeDiff } from '../../answers/placed-diff.ts'
+import type { PlacedChange, PlacedDiff } from '../../answers/placed-diff.ts'
 import type { AccessChange, Severity } from '../../policy/diff/access-change.ts'
-import { diffOverTime } from '../../policy/diff/diff-over-time.ts'
-import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { count, formatTable } from '../format.ts'
-import type { Io } from '../io.ts'
-import { createProgress, percentOf } from '../progress.ts'
 import { describeChange, momentOf } from './change-in-words.ts'
-
-/** Compares two policies for gateways with one configuration, and shows the progress on a terminal. */
-export function compareAccess(
-  { from, to }: { readonly from: PolicySet; readonly to: PolicySet },
-  admission: Admission,
-  io: Io,
-): PlacedDiff {
-  const progress = createProgress(io)
-  const words = percentOf('comparing access')
-  const diff = diffOverTime(from, to, {
-    now: io.now?.() ?? Date.now(),
-    tick: (done, total) => progress.show(() => words(done, total)),
-  })
-  progress.end()
-  return placeDiff(diff, admission)
-}
 
 /**
  * What roles gain (`+`) and lose (`-`), a line for each changed line of the policy, by the moment from

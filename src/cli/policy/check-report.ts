@@ -1,9 +1,9 @@
 import type { Problem } from '../../kernel/errors.ts'
+import type { Review } from '../../operations/policy/review.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { invalidRule } from '../report/failure.ts'
 import type { Report, Result } from '../report/report.ts'
 import { findingRules } from './finding-rules.ts'
-import type { Review } from './review.ts'
 
 /** A review of a policy directory, for the formats that CI systems read. */
 export function checkReport(

@@ -1,3 +1,10 @@
+import {
+  type EngineReport,
+  engineInWords,
+  reportEngine,
+} from '../../operations/policy/engine-cost.ts'
+import { type Review, reviewVersion } from '../../operations/policy/review.ts'
+import { readSurroundings } from '../../operations/policy/surroundings.ts'
 import { policySettings } from '../../operations/policy-settings.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Run } from '../command.ts'
@@ -5,11 +12,9 @@ import { exitCodes } from '../exit-codes.ts'
 import { count, formatTable, json, printable } from '../format.ts'
 import { renderReport } from '../report/write.ts'
 import { checkReport } from './check-report.ts'
-import { type EngineReport, engineInWords, reportEngine } from './engine-cost.ts'
 import { findingRules } from './finding-rules.ts'
-import { countByCode, formatFindings, type Review, reviewVersion } from './review.ts'
+import { countByCode, formatFindings } from './findings.ts'
 import type { checkSpec } from './specs.ts'
-import { readSurroundings } from './surroundings.ts'
 
 /** Validates a policy directory and names the engine that evaluates it. */
 export const policyCheck: Run<typeof checkSpec> = async ({ options, arguments: [named] }, io) => {

@@ -1,13 +1,14 @@
+import { compareAccess } from '../../operations/policy/compare-access.ts'
+import { diffDocument } from '../../operations/policy/diff-document.ts'
+import { reportEngine, slowNote, slownessOf } from '../../operations/policy/engine-cost.ts'
 import { isPublished, readVersions } from '../../operations/policy/versions.ts'
 import { policySettings } from '../../operations/policy-settings.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces, printable } from '../format.ts'
 import { renderReport } from '../report/write.ts'
-import { compareAccess, formatAccess } from './access.ts'
-import { diffAsJson } from './diff-json.ts'
+import { formatAccess } from './access.ts'
 import { diffReport } from './diff-report.ts'
-import { reportEngine, slowNote, slownessOf } from './engine-cost.ts'
 import type { diffSpec } from './specs.ts'
 
 /** Compares the access that two policies grant. */
@@ -28,7 +29,7 @@ export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
 
   const { output, 'this-gateway': onlyHere } = options
   if (output === 'json') {
-    const { changes, ...about } = diffAsJson(diff)
+    const { changes, ...about } = diffDocument(diff)
     const document = { ...about, engine, notes: note === undefined ? [] : [note], changes }
     for (const piece of jsonPieces(document)) io.out(piece)
   } else if (output === 'text') io.out(slowness + formatAccess(diff))

@@ -1,4 +1,5 @@
-import type { Coverage } from '../../policy/expectations/coverage.ts'
+import type { Review } from '../../operations/policy/review.ts'
+import type { TestReport } from '../../operations/policy/run-tests.ts'
 import {
   describeExpectation,
   describeFailure,
@@ -8,7 +9,6 @@ import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
 import type { Case, Report, ReportRule, Result, Suite } from '../report/report.ts'
 import { reviewResults } from './check-report.ts'
 import { findingRules } from './finding-rules.ts'
-import type { Review } from './review.ts'
 
 const testRules = {
   'test-failed': {
@@ -28,13 +28,6 @@ const testRules = {
     help: 'Write a test that it decides. Otherwise a later edit can remove or widen it unnoticed.',
   },
 } as const satisfies Record<string, ReportRule>
-
-/** The result of the tests of a policy. */
-export interface TestReport {
-  readonly outcomes: readonly Outcome[]
-  readonly failures: readonly Outcome[]
-  readonly coverage: Coverage
-}
 
 /** The tests of a policy directory, for the formats that CI systems read. */
 export function testReport(

@@ -1,23 +1,19 @@
-import type { Admission } from '../../admission/verdict.ts'
-import { createAsk } from '../../answers/policy-tests.ts'
 import { Invalid } from '../../kernel/errors.ts'
+import { reviewVersion } from '../../operations/policy/review.ts'
+import { runTests, type TestReport, testsDocument } from '../../operations/policy/run-tests.ts'
+import { readSurroundings } from '../../operations/policy/surroundings.ts'
 import { policySettings } from '../../operations/policy-settings.ts'
-import { coverageOf } from '../../policy/expectations/coverage.ts'
-import { describeFailure, runExpectations } from '../../policy/expectations/test-suite.ts'
+import { describeFailure } from '../../policy/expectations/test-suite.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
-import { formatUntil } from '../../policy/rule/until.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
-import type { Io } from '../io.ts'
-import { createProgress, percentOf } from '../progress.ts'
 import { failureReport } from '../report/failure.ts'
 import { isReportFormat, renderReport } from '../report/write.ts'
 import { datedJson } from './dated-json.ts'
-import { formatFindings, type Review, reviewVersion } from './review.ts'
+import { formatFindings } from './findings.ts'
 import type { testSpec } from './specs.ts'
-import { readSurroundings } from './surroundings.ts'
-import { describeGranted, type TestReport, testReport } from './test-report.ts'
+import { describeGranted, testReport } from './test-report.ts'
 
 /** Runs the tests of a policy directory against it, with the code that decides in the gateway. */
 export const policyTest: Run<typeof testSpec> = async ({ options, arguments: [named] }, io) => {
@@ -42,7 +38,7 @@ export const policyTest: Run<typeof testSpec> = async ({ options, arguments: [na
   const notes = formatNotes(report, note)
   const ok = report.failures.length === 0 && report.outcomes.length > 0
   const covered = report.coverage.percent >= min
-  if (output === 'json') io.out(datedJson({ ok: ok && covered, ...reportAsJson(review, report) }))
+  if (output === 'json') io.out(datedJson({ ok: ok && covered, ...testsDocument(review, report) }))
   else {
     const warnings = output === 'github' ? '' : formatFindings('warning', review.warnings)
     io.err(warnings + notes)
@@ -56,25 +52,6 @@ export const policyTest: Run<typeof testSpec> = async ({ options, arguments: [na
   }
   if (!covered) io.err(`coverage is ${report.coverage.percent} %, below the required ${min} %\n`)
   return ok && covered ? exitCodes.done : exitCodes.testsFailed
-}
-
-/** Runs all tests; `undefined` when the policy or a test file is not valid. */
-export function runTests(
-  { set, expectations }: Pick<Review, 'set' | 'expectations'>,
-  admission: Admission,
-  io: Io,
-): TestReport | undefined {
-  if (set === undefined) return undefined
-  const progress = createProgress(io)
-  const words = percentOf('testing')
-  const outcomes = runExpectations(
-    expectations,
-    createAsk(admission, set, io.now?.() ?? Date.now()),
-    (done, total) => progress.show(() => words(done, total)),
-  )
-  progress.end()
-  const failures = outcomes.filter(({ passed }) => !passed)
-  return { outcomes, failures, coverage: coverageOf(set, outcomes) }
 }
 
 /** What the results do not show: unknown routes, and tested paths that no route matches. */
@@ -126,25 +103,4 @@ function summarize(name: string, { outcomes, failures, coverage }: TestReport): 
 
 function inOneLine(granted: Rule | Exclusion): string {
   return `${granted.origin.file}:${granted.origin.line}: ${describeGranted(granted)}`
-}
-
-/** The report as JSON. */
-export function reportAsJson(
-  { directory, set, warnings }: Review,
-  { outcomes, failures, coverage }: TestReport,
-) {
-  return {
-    directory: directory.name,
-    revision: set?.revision,
-    tests: outcomes.length,
-    failed: failures.length,
-    failures: failures.map((outcome) => {
-      const { at, time, ...rest } = outcome.expectation
-      const expectation = { ...rest, ...(time !== undefined && { at: formatUntil(time) }) }
-      const { decision } = outcome
-      return { ...at, expectation, decision, message: describeFailure(outcome) }
-    }),
-    coverage,
-    warnings,
-  }
 }

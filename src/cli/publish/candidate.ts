@@ -1,5 +1,14 @@
 import { decline } from '../../operations/declined.ts'
+import {
+  type EngineReport,
+  reportEngine,
+  slowNote,
+  slownessOf,
+} from '../../operations/policy/engine-cost.ts'
 import { isCommit } from '../../operations/policy/git-directory.ts'
+import { reviewDirectory } from '../../operations/policy/review.ts'
+import { runTests, type TestReport, testsDocument } from '../../operations/policy/run-tests.ts'
+import { readSurroundings } from '../../operations/policy/surroundings.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import type { BasePlace } from '../../operations/publish/base.ts'
 import type { Finding } from '../../policy/checks/check.ts'
@@ -9,11 +18,8 @@ import { UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { type EngineReport, reportEngine, slowNote, slownessOf } from '../policy/engine-cost.ts'
-import { formatFindings, reviewDirectory } from '../policy/review.ts'
-import { readSurroundings } from '../policy/surroundings.ts'
-import { formatNotes, formatReport, reportAsJson, runTests } from '../policy/test.ts'
-import type { TestReport } from '../policy/test-report.ts'
+import { formatFindings } from '../policy/findings.ts'
+import { formatNotes, formatReport } from '../policy/test.ts'
 
 /** A policy that may be published: a directory that is valid and tested, or an earlier revision. */
 interface Candidate {
@@ -63,7 +69,7 @@ export async function readCandidate(
   const isUntested = tests.outcomes.length === 0 && set.rules.length > 0 && !options['no-tests']
   io.err(formatNotes(tests, note) + (isUntested ? untested(name) : formatReport(name, tests)))
   if (tests.failures.length > 0 || isUntested) {
-    if (output === 'json') io.out(json({ ok: false, ...reportAsJson(review, tests) }))
+    if (output === 'json') io.out(json({ ok: false, ...testsDocument(review, tests) }))
     return exitCodes.testsFailed
   }
   if (set.rules.length === 0 && !options['allow-empty']) {

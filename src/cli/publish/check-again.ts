@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { readExpectations } from '../../operations/policy/review.ts'
+import { runTests } from '../../operations/policy/run-tests.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { readExpectations } from '../policy/review.ts'
-import { formatNotes, formatReport, runTests } from '../policy/test.ts'
+import { formatNotes, formatReport } from '../policy/test.ts'
 
 /** The machine of an approver. */
 interface CheckParts {

@@ -1,3 +1,4 @@
+import { diffDocument } from '../../operations/policy/diff-document.ts'
 import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import {
   comparedNote,
@@ -13,7 +14,6 @@ import { type Run, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { formatTable, json, jsonPieces } from '../format.ts'
 import type { Io } from '../io.ts'
-import { diffAsJson } from '../policy/diff-json.ts'
 import type { proposalsSpec } from './approval-specs.ts'
 import { formatProposal, signaturesOf } from './proposal-in-words.ts'
 import { checkRevision } from './publish.ts'
@@ -64,7 +64,7 @@ async function show(
   const document = {
     ...{ ...proposalDocument(open), statement: open.proposal.statement },
     ...{ signatures: open.signatures, base: base?.signed ?? null },
-    diff: diff && diffAsJson(diff),
+    diff: diff && diffDocument(diff),
   }
   for (const piece of jsonPieces(document)) io.out(piece)
 }

@@ -1,3 +1,4 @@
+import { diffDocument } from '../../operations/policy/diff-document.ts'
 import { readPublished } from '../../operations/policy/versions.ts'
 import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
 import { readOver, writeProposed } from '../../operations/publish/base.ts'
@@ -13,7 +14,6 @@ import { type Run, UsageError } from '../command.ts'
 import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces, printable } from '../format.ts'
-import { diffAsJson } from '../policy/diff-json.ts'
 import { proposeSpec } from './approval-specs.ts'
 import { readNamed } from './candidate.ts'
 import { checkOver } from './publish.ts'
@@ -56,7 +56,7 @@ export const policyPropose: Run<typeof proposeSpec> = async (
     const { revision } = stored.proposal
     if (place !== undefined) await writeProposed(place, revision)
     if (options.output === 'json') {
-      const diff = review.diff && diffAsJson(review.diff)
+      const diff = review.diff && diffDocument(review.diff)
       for (const piece of jsonPieces({ ...proposalDocument(stored), diff })) io.out(piece)
       return exitCodes.done
     }

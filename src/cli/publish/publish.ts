@@ -1,4 +1,6 @@
 import { decline } from '../../operations/declined.ts'
+import { diffDocument } from '../../operations/policy/diff-document.ts'
+import type { EngineReport } from '../../operations/policy/engine-cost.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import {
   awaitConvergence,
@@ -19,9 +21,6 @@ import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, jsonPieces } from '../format.ts'
 import type { Io } from '../io.ts'
-import { diffAsJson } from '../policy/diff-json.ts'
-import type { EngineReport } from '../policy/engine-cost.ts'
-import { createProgress } from '../progress.ts'
 import { formatBehind, formatConvergence } from './convergence-in-words.ts'
 import { reviewParts } from './review-parts.ts'
 
@@ -76,7 +75,7 @@ export async function publishPolicy(
         )
   await settle?.()
   if (output === 'json') {
-    const diff = review.diff && diffAsJson(review.diff)
+    const diff = review.diff && diffDocument(review.diff)
     const report = { head, parent, diff, replay: review.replay, engine, unconfirmed, convergence }
     for (const piece of jsonPieces(report)) io.out(piece)
   } else if (convergence === undefined) io.out(`${head.revision} is live; replicas not checked\n`)
@@ -118,7 +117,7 @@ async function rehearse(
   if (output === 'json') {
     const report = {
       ...{ dryRun: true, ok, revision, publishes: !isLive, parent: parent ?? null },
-      ...{ diff: diff && diffAsJson(diff), replay, engine },
+      ...{ diff: diff && diffDocument(diff), replay, engine },
       replicas: found?.map(({ id, lost }) => ({ id, lost })),
     }
     for (const piece of jsonPieces(report)) io.out(piece)
@@ -138,9 +137,10 @@ export async function showWaiting<State>(
   io: Io,
   wait: (onWait: (state: State) => void) => Promise<State>,
 ): Promise<State> {
-  const progress = createProgress(io)
-  const state = await wait((each) => progress.show(() => `waiting for replicas: ${inWords(each)}`))
-  progress.end()
+  const state = await wait((each) =>
+    io.progress?.show(() => `waiting for replicas: ${inWords(each)}`),
+  )
+  io.progress?.end()
   return state
 }
 

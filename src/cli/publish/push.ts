@@ -1,4 +1,5 @@
 import { decline } from '../../operations/declined.ts'
+import { diffDocument } from '../../operations/policy/diff-document.ts'
 import { readVersion } from '../../operations/policy/versions.ts'
 import {
   type PolicySettings,
@@ -27,7 +28,6 @@ import { isConfirmed, reviewFirst } from '../confirm.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces } from '../format.ts'
 import type { Io } from '../io.ts'
-import { diffAsJson } from '../policy/diff-json.ts'
 import { notedEngine, readCandidate, readNamed } from './candidate.ts'
 import { checkOver, publishPolicy, showWaiting, waitingOf } from './publish.ts'
 import { reviewParts } from './review-parts.ts'
@@ -156,7 +156,7 @@ async function pushShadow(call: PushCall, io: Io): Promise<number> {
           )
     const ok = evidence === undefined || isEvaluated(evidence, { allowLost, expected })
     if (options.output === 'json') {
-      const diff = review.diff && diffAsJson(review.diff)
+      const diff = review.diff && diffDocument(review.diff)
       const report = { ok, shadow: head, engine, replicas: evidence?.replicas, diff }
       for (const piece of jsonPieces(report)) io.out(piece)
     } else if (evidence === undefined) {

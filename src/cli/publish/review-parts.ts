@@ -1,4 +1,5 @@
 import type { Admission } from '../../admission/verdict.ts'
+import { compareAccess } from '../../operations/policy/compare-access.ts'
 import { untrustedHead } from '../../operations/policy/versions.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import { nothing } from '../../operations/publish/open-proposal.ts'
@@ -8,8 +9,8 @@ import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { compareAccess, formatAccess } from '../policy/access.ts'
-import { formatFindings } from '../policy/review.ts'
+import { formatAccess } from '../policy/access.ts'
+import { formatFindings } from '../policy/findings.ts'
 import { formatProposal } from './proposal-in-words.ts'
 
 /** Of a first policy everything is new: a longer list is not read. */

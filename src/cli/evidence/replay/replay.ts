@@ -1,5 +1,7 @@
+import { reportEngine, slownessOf } from '../../../operations/policy/engine-cost.ts'
 import { isPublished, readVersion } from '../../../operations/policy/versions.ts'
 import { type PolicySettings, policySettings } from '../../../operations/policy-settings.ts'
+import { percentOf } from '../../../operations/progress.ts'
 import { sinceMs } from '../../../operations/since.ts'
 import { compile } from '../../../policy/engine/compile.ts'
 import type { PolicySet } from '../../../policy/set/policy-set.ts'
@@ -9,8 +11,6 @@ import { type Run, UsageError } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { jsonPieces, printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
-import { reportEngine, slownessOf } from '../../policy/engine-cost.ts'
-import { createProgress, percentOf } from '../../progress.ts'
 import { renderReport } from '../../report/write.ts'
 import { formatReplay } from './replay-in-words.ts'
 import { isFailed, replayReport } from './replay-report.ts'
@@ -73,20 +73,19 @@ async function replayLogs(
   { since = '', io }: { readonly since?: string | undefined; readonly io: Io },
 ): Promise<Replay> {
   const logs = await findLogs(names, { cwd: io.cwd, stdin: () => io.streamStdin?.() ?? noBytes() })
-  const progress = createProgress(io)
   const total = logs.reduce((sum, { bytes = Number.NaN }) => sum + bytes, 0)
   let done = 0
   const words = percentOf('replaying decisions')
   const onRead = (bytes: number) => {
     done += bytes
-    progress.show(() =>
+    io.progress?.show(() =>
       Number.isNaN(total)
         ? `replaying decisions: ${Math.floor(done / 1e6)} MB`
         : words(done, total),
     )
   }
   const result = await replay(logs, compile(set), { onRead, since })
-  progress.end()
+  io.progress?.end()
   return result
 }
 

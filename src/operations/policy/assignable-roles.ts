@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
-import { type PolicySettings, unavailable } from '../../operations/policy-settings.ts'
 import type { KnownRoles } from '../../policy/checks/known-roles.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
-import type { Io } from '../io.ts'
+import { accountSettings, withDatabase } from '../configured-database.ts'
+import type { Surroundings } from '../context.ts'
+import { type PolicySettings, unavailable } from '../policy-settings.ts'
 
 /** Reads the table of roles as it is: a check creates neither tables nor a database. */
 export async function readAssignableRoles(
   settings: PolicySettings,
   file: string | undefined,
-  io: Io,
+  io: Surroundings,
 ): Promise<KnownRoles> {
   const config = settings.config ?? accountSettings(file, io).config
   const directory = resolve(io.cwd, config.application.dataDirectory)

@@ -1,14 +1,14 @@
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import { formatUntil } from '../../policy/rule/until.ts'
 
-/** Longer lists of roles are printed once. */
+/** Longer lists of roles are listed once. */
 const longList = 100
 
 /**
- * A diff as `--output json` prints it. Thousands of roles can inherit each of thousands of changed
+ * A diff as documents have it. Thousands of roles can inherit each of thousands of changed
  * rules: a long list that an earlier share has is replaced by the place of that share.
  */
-export function diffAsJson({ changes, ...about }: PlacedDiff) {
+export function diffDocument({ changes, ...about }: PlacedDiff) {
   const places = new Map<readonly string[], string>()
   return {
     ...about,

@@ -1,18 +1,21 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { formatProblem, Invalid, type Problem } from '../../kernel/errors.ts'
-import { type PolicyDirectory, readPolicyDirectory } from '../../operations/policy/directory.ts'
-import { isCommit, readCommit } from '../../operations/policy/git-directory.ts'
-import type { PolicySettings } from '../../operations/policy-settings.ts'
-import { checkPolicySet, type Finding, type Surroundings } from '../../policy/checks/check.ts'
+import { Invalid, type Problem } from '../../kernel/errors.ts'
+import {
+  type Surroundings as CheckedAgainst,
+  checkPolicySet,
+  type Finding,
+} from '../../policy/checks/check.ts'
 import { parseTestFile } from '../../policy/expectations/test-file.ts'
 import type { Expectation } from '../../policy/expectations/test-suite.ts'
 import { hasDomain } from '../../policy/model/model.ts'
 import { type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { readTestFiles } from '../../stores/policies/policy-files.ts'
-import { printable } from '../format.ts'
-import type { Io } from '../io.ts'
-import { createProgress, percentOf } from '../progress.ts'
+import type { Surroundings } from '../context.ts'
+import type { PolicySettings } from '../policy-settings.ts'
+import { withProgress } from '../progress.ts'
+import { type PolicyDirectory, readPolicyDirectory } from './directory.ts'
+import { isCommit, readCommit } from './git-directory.ts'
 
 /** A policy directory, read and checked. It has a set unless it has errors. */
 export interface Review {
@@ -29,14 +32,17 @@ export interface Review {
  */
 export async function reviewDirectory(
   name: string,
-  io: Io,
-  lookAround: () => Promise<Surroundings>,
+  io: Surroundings,
+  lookAround: () => Promise<CheckedAgainst>,
 ): Promise<Review> {
   return review(await readPolicyDirectory(name, io), io, lookAround)
 }
 
 /** The tests of a directory, if it exists, for another policy than its own. Throws `Invalid`. */
-export async function readExpectations(name: string, { cwd }: Io): Promise<readonly Expectation[]> {
+export async function readExpectations(
+  name: string,
+  { cwd }: Pick<Surroundings, 'cwd'>,
+): Promise<readonly Expectation[]> {
   const path = resolve(cwd, name)
   if (!existsSync(path)) return []
   const problems: Problem[] = []
@@ -49,8 +55,11 @@ export async function readExpectations(name: string, { cwd }: Io): Promise<reado
 /** `reviewDirectory`, also of a commit; `settings` name its usual directory. */
 export async function reviewVersion(
   name: string,
-  { settings, io }: { readonly settings: Pick<PolicySettings, 'directory'>; readonly io: Io },
-  lookAround: () => Promise<Surroundings>,
+  {
+    settings,
+    io,
+  }: { readonly settings: Pick<PolicySettings, 'directory'>; readonly io: Surroundings },
+  lookAround: () => Promise<CheckedAgainst>,
 ): Promise<Review> {
   if (!isCommit(name)) return reviewDirectory(name, io, lookAround)
   return review(await readCommit(name, () => settings.directory, io), io, lookAround)
@@ -58,15 +67,15 @@ export async function reviewVersion(
 
 async function review(
   directory: PolicyDirectory,
-  io: Io,
-  lookAround: () => Promise<Surroundings>,
+  io: Surroundings,
+  lookAround: () => Promise<CheckedAgainst>,
 ): Promise<Review> {
   const errors: Problem[] = []
   const expectations = directory.tests.flatMap((file) =>
     parseTestFile(file, (problem) => errors.push(problem)),
   )
   const set = parse(directory, errors)
-  const surroundings: Surroundings =
+  const surroundings: CheckedAgainst =
     set === undefined || errors.length > 0 ? {} : await lookAround()
   const message = set && surroundings.problem?.(set)
   if (message !== undefined) errors.push({ file: modelFile(directory), line: 1, message })
@@ -86,7 +95,7 @@ async function review(
 function domainProblems(
   { model }: PolicySet,
   expectations: readonly Expectation[],
-  { isHostDomain = false }: Surroundings,
+  { isHostDomain = false }: CheckedAgainst,
 ): readonly Problem[] {
   const isPresent = hasDomain(model)
   return expectations.flatMap(({ role, domain, host, at }) => {
@@ -118,8 +127,8 @@ function parse({ files }: PolicyDirectory, errors: Problem[]): PolicySet | undef
 
 interface WarningParts {
   readonly expectations: readonly Expectation[]
-  readonly surroundings: Surroundings
-  readonly io: Io
+  readonly surroundings: CheckedAgainst
+  readonly io: Surroundings
 }
 
 function warningsOf(
@@ -127,39 +136,12 @@ function warningsOf(
   { files, strays }: PolicyDirectory,
   { expectations, surroundings, io }: WarningParts,
 ): readonly Finding[] {
-  const progress = createProgress(io)
-  const words = percentOf('checking rules')
   const mentioned = expectations.flatMap(({ role: roleKey, at, withoutRules }) => {
     return roleKey === undefined ? [] : [{ roleKey, at, withoutRules }]
   })
-  const findings = checkPolicySet(set, files, {
-    ...surroundings,
-    mentioned,
-    at: io.now?.() ?? Date.now(),
-    tick: (done, total) => progress.show(() => words(done, total)),
-  })
-  progress.end()
+  const at = io.now?.() ?? Date.now()
+  const findings = withProgress('checking rules', io, (tick) =>
+    checkPolicySet(set, files, { ...surroundings, mentioned, at, tick }),
+  )
   return [...findings, ...strays.map((stray) => ({ ...stray, code: 'not-read' as const }))]
 }
-
-/** One line for each problem, `file:line:column: error: …`, up to the number that people read. */
-export function formatFindings(kind: 'error' | 'warning', problems: readonly Problem[]): string {
-  const lines = problems.slice(0, maxShown).map((problem) => {
-    const message = `${kind}: ${problem.message}`
-    return `${printable(formatProblem({ ...problem, message }))}\n`
-  })
-  const more = problems.length - maxShown
-  return `${lines.join('')}${more > 0 ? `… and ${more} more ${kind}s: --output json lists all\n` : ''}`
-}
-
-const maxShown = 100
-
-/** How many warnings have each code, the most frequent first. */
-export function countByCode(warnings: readonly Finding[]): readonly (readonly [Code, number])[] {
-  const byCode = Map.groupBy(warnings, ({ code }) => code)
-  return Array.from(byCode, ([code, some]) => [code, some.length] as const).toSorted(
-    ([, one], [, other]) => other - one,
-  )
-}
-
-type Code = Finding['code']

@@ -1,13 +1,13 @@
 import { routeLabel } from '../../admission/route-label.ts'
 import { createServingRoutes } from '../../answers/serving-routes.ts'
-import { readVersion } from '../../operations/policy/versions.ts'
-import type { PolicySettings } from '../../operations/policy-settings.ts'
-import type { Surroundings } from '../../policy/checks/check.ts'
+import type { Surroundings as CheckedAgainst } from '../../policy/checks/check.ts'
 import { type KnownRoles, knownRoles } from '../../policy/checks/known-roles.ts'
 import type { ServedRoutes } from '../../policy/checks/served-paths.ts'
 import { domainProblem } from '../../policy/domain.ts'
 import { hasDomain } from '../../policy/model/model.ts'
-import type { Io } from '../io.ts'
+import type { Surroundings } from '../context.ts'
+import type { PolicySettings } from '../policy-settings.ts'
+import { readVersion } from './versions.ts'
 
 /** The options that say what to check a policy against. */
 interface SurroundingOptions {
@@ -23,8 +23,8 @@ interface SurroundingOptions {
 export async function readSurroundings(
   settings: PolicySettings,
   { config, against, accounts = false }: SurroundingOptions,
-  io: Io,
-): Promise<Surroundings> {
+  io: Surroundings,
+): Promise<CheckedAgainst> {
   const before = against === undefined ? undefined : await rolesOfVersion(against, settings, io)
   const assignable = accounts ? await rolesOfAccounts(settings, config, io) : undefined
   const routes = routesOf(settings)
@@ -61,7 +61,7 @@ function routesOf(settings: PolicySettings): ServedRoutes | undefined {
 async function rolesOfVersion(
   against: string,
   settings: PolicySettings,
-  io: Io,
+  io: Surroundings,
 ): Promise<KnownRoles> {
   const { set } = await readVersion(against, settings, io)
   return knownRoles(against === 'live' ? `the live policy ${set.revision}` : against, set)
@@ -71,7 +71,7 @@ async function rolesOfVersion(
 async function rolesOfAccounts(
   settings: PolicySettings,
   file: string | undefined,
-  io: Io,
+  io: Surroundings,
 ): Promise<KnownRoles> {
   const { readAssignableRoles } = await import('./assignable-roles.ts')
   return readAssignableRoles(settings, file, io)

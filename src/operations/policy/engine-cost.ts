@@ -1,8 +1,9 @@
+import { count } from '../../kernel/count.ts'
+import { printable } from '../../kernel/printable.ts'
 import { type DecisionCost, measureDecisions } from '../../policy/engine/decision-cost.ts'
 import { engineFor } from '../../policy/model/model.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import { count, printable } from '../format.ts'
-import type { Io } from '../io.ts'
+import type { Surroundings } from '../context.ts'
 
 /** Which engine decides by a policy, and why. */
 export interface EngineReport {
@@ -14,9 +15,12 @@ export interface EngineReport {
 }
 
 /** Names the engine, and measures decisions by a policy that the index cannot answer. */
-export function reportEngine(set: PolicySet, io: Io): EngineReport {
+export function reportEngine(
+  set: PolicySet,
+  { cpuMs = () => performance.now() }: Surroundings,
+): EngineReport {
   const { casbin } = set.model
-  const cost = measureDecisions(set, { cpuMs: io.cpuMs ?? (() => performance.now()) })
+  const cost = measureDecisions(set, { cpuMs })
   return {
     ...engineFor(set.model),
     ...(casbin !== undefined && { outsideIndex: casbin.outsideIndex }),

@@ -1,0 +1,25 @@
+import { formatProblem, type Problem } from '../../kernel/errors.ts'
+import type { Finding } from '../../policy/checks/check.ts'
+import { printable } from '../format.ts'
+
+/** One line for each problem, `file:line:column: error: …`, up to the number that people read. */
+export function formatFindings(kind: 'error' | 'warning', problems: readonly Problem[]): string {
+  const lines = problems.slice(0, maxShown).map((problem) => {
+    const message = `${kind}: ${problem.message}`
+    return `${printable(formatProblem({ ...problem, message }))}\n`
+  })
+  const more = problems.length - maxShown
+  return `${lines.join('')}${more > 0 ? `… and ${more} more ${kind}s: --output json lists all\n` : ''}`
+}
+
+const maxShown = 100
+
+/** How many warnings have each code, the most frequent first. */
+export function countByCode(warnings: readonly Finding[]): readonly (readonly [Code, number])[] {
+  const byCode = Map.groupBy(warnings, ({ code }) => code)
+  return Array.from(byCode, ([code, some]) => [code, some.length] as const).toSorted(
+    ([, one], [, other]) => other - one,
+  )
+}
+
+type Code = Finding['code']

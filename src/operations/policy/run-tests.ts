@@ -1,0 +1,53 @@
+import type { Admission } from '../../admission/verdict.ts'
+import { createAsk } from '../../answers/policy-tests.ts'
+import { type Coverage, coverageOf } from '../../policy/expectations/coverage.ts'
+import {
+  describeFailure,
+  type Outcome,
+  runExpectations,
+} from '../../policy/expectations/test-suite.ts'
+import { formatUntil } from '../../policy/rule/until.ts'
+import type { Surroundings } from '../context.ts'
+import { withProgress } from '../progress.ts'
+import type { Review } from './review.ts'
+
+/** The result of the tests of a policy. */
+export interface TestReport {
+  readonly outcomes: readonly Outcome[]
+  readonly failures: readonly Outcome[]
+  readonly coverage: Coverage
+}
+
+/** Runs all tests; `undefined` when the policy or a test file is not valid. */
+export function runTests(
+  { set, expectations }: Pick<Review, 'set' | 'expectations'>,
+  admission: Admission,
+  io: Surroundings,
+): TestReport | undefined {
+  if (set === undefined) return undefined
+  const ask = createAsk(admission, set, io.now?.() ?? Date.now())
+  const outcomes = withProgress('testing', io, (tick) => runExpectations(expectations, ask, tick))
+  const failures = outcomes.filter(({ passed }) => !passed)
+  return { outcomes, failures, coverage: coverageOf(set, outcomes) }
+}
+
+/** A report as documents have it. */
+export function testsDocument(
+  { directory, set, warnings }: Review,
+  { outcomes, failures, coverage }: TestReport,
+) {
+  return {
+    directory: directory.name,
+    revision: set?.revision,
+    tests: outcomes.length,
+    failed: failures.length,
+    failures: failures.map((outcome) => {
+      const { at, time, ...rest } = outcome.expectation
+      const expectation = { ...rest, ...(time !== undefined && { at: formatUntil(time) }) }
+      const { decision } = outcome
+      return { ...at, expectation, decision, message: describeFailure(outcome) }
+    }),
+    coverage,
+    warnings,
+  }
+}

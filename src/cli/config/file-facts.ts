@@ -4,17 +4,17 @@ import { dirname } from 'node:path'
 import { secretWeakness } from '../../config/checks/secret-strength.ts'
 import type { Draft } from '../../config/schema/schema.ts'
 import { Invalid } from '../../kernel/errors.ts'
-import { domainProblem } from '../../policy/domain.ts'
-import { preparePolicies } from '../../policy/engine/prepare.ts'
-import { exposedKeys } from '../../stores/keys/key-feed.ts'
-import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import {
   type ClientFiles,
   checkPair,
   clientContextOf,
   readClientFiles,
   readPemFile,
-} from '../../stores/keys/pem-files.ts'
+} from '../../kernel/pem-files.ts'
+import { domainProblem } from '../../policy/domain.ts'
+import { preparePolicies } from '../../policy/engine/prepare.ts'
+import { exposedKeys } from '../../stores/keys/key-feed.ts'
+import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
 import { assertionSigner } from '../../token/assertions.ts'
 import { type KeySetOptions, parseKeySet } from '../../token/key-set.ts'

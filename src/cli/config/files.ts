@@ -5,8 +5,8 @@ import { checkModule } from '../../login/module/check-module.ts'
 import { readOpenApi } from '../../openapi/document.ts'
 import { readLogo } from '../../page/read-logo.ts'
 import { readResponseFile } from '../../stores/files/response-file.ts'
-import { readBearer } from '../../stores/issuers/fetch-keys.ts'
 import { readTrust } from '../../stores/keys/trusted-keys.ts'
+import { readBearer } from '../../token/issuers/fetch-keys.ts'
 import { count } from '../format.ts'
 import {
   checkAppendable,

@@ -1,4 +1,4 @@
-import type { FeedLog } from '../../stores/feed/feed-log.ts'
+import type { FeedLog } from '../../background/feed-log.ts'
 import { jsonLine, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 

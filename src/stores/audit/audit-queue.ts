@@ -1,9 +1,9 @@
 import { BoundedQueue } from '../../background/bounded-queue.ts'
 import { failureText } from '../../background/failure-text.ts'
+import type { FeedLog } from '../../background/feed-log.ts'
 import { createOutbox } from '../../background/outbox.ts'
 import type { Database } from '../database/database.ts'
 import { refusedContent } from '../database/database-fault.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
 import { type AuditEntry, recordChange } from './audit.ts'
 import { recordIfNew } from './record-if-new.ts'
 

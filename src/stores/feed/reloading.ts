@@ -1,5 +1,5 @@
 import { createPolling } from '../../background/polling.ts'
-import { createReloadStatus } from './reload-status.ts'
+import { createReloadStatus } from '../../background/reload-status.ts'
 import type { Reading, WatchedDirectory } from './watched-directory.ts'
 
 /** How long a change may go unnoticed on a file system that sends no events. */

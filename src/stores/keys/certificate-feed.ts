@@ -1,9 +1,14 @@
 import { dirname } from 'node:path'
+import type { FeedLog } from '../../background/feed-log.ts'
 import { Invalid } from '../../kernel/errors.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
+import {
+  type CertificatePair,
+  checkPair,
+  type PemFile,
+  readPemFile,
+} from '../../kernel/pem-files.ts'
 import { openReloading, type ReloadingState } from '../feed/reloading.ts'
 import { createWatchedDirectory, type Reading } from '../feed/watched-directory.ts'
-import { type CertificatePair, checkPair, type PemFile, readPemFile } from './pem-files.ts'
 
 /** What operators see of the certificate. */
 interface CertificateState extends ReloadingState {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { SecureContext } from 'node:tls'
-import { type ClientFiles, clientContextOf, readClientFiles } from './pem-files.ts'
+import { type ClientFiles, clientContextOf, readClientFiles } from '../../kernel/pem-files.ts'
 
 /**
  * TLS contexts for upstreams. Files with unchanged content give the same context again, so that a

@@ -1,5 +1,5 @@
+import type { FeedLog } from '../../background/feed-log.ts'
 import { type KeySet, type KeySetOptions, parseKeySet, secretAlone } from '../../token/key-set.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
 import { openReloading, type ReloadingState } from '../feed/reloading.ts'
 import { createWatchedDirectory, type Reading } from '../feed/watched-directory.ts'
 import { isOpenToOthers, readKeyFiles, type StoredKeyFile } from './key-files.ts'

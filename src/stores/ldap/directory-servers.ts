@@ -1,5 +1,5 @@
+import type { FeedLog } from '../../background/feed-log.ts'
 import { Fault } from '../../kernel/errors.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
 import type { Deadline } from './deadline.ts'
 import { DirectoryError } from './directory-error.ts'
 import { createDirectoryServer, type DirectoryServer } from './directory-server.ts'

@@ -1,7 +1,7 @@
+import type { FeedLog } from '../../background/feed-log.ts'
 import { withTimeout } from '../../background/with-timeout.ts'
 import { Fault } from '../../kernel/errors.ts'
 import type { VerifyInDirectory } from '../../login/ldap/directory.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
 import { createDeadline } from './deadline.ts'
 import { reasonOf } from './directory-error.ts'
 import { createDirectoryServers, type DirectoryServerState } from './directory-servers.ts'

@@ -1,6 +1,6 @@
+import type { FeedLog } from '../../background/feed-log.ts'
 import { createOutbox } from '../../background/outbox.ts'
 import type { InsertRecords } from '../../login/login-record.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
 import type { StreamEntry } from './login-log-entry.ts'
 import type { LoginLogStream } from './login-log-stream.ts'
 

@@ -1,11 +1,11 @@
 import type { Configuration, CustomFetch, ServerMetadata } from 'openid-client'
 import { Fault } from '../../kernel/errors.ts'
 import { keyUrlProblem } from '../../kernel/key-url.ts'
+import { readClientContext } from '../../kernel/pem-files.ts'
+import { otherIssuer, readBearer } from '../../token/issuers/fetch-keys.ts'
+import { type GetOptions, getBytes } from '../../token/issuers/get-bytes.ts'
 import type { IssuerAlgorithm } from '../../token/issuers/issuer.ts'
 import { type IssuerKeySet, parseIssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
-import { otherIssuer, readBearer } from '../issuers/fetch-keys.ts'
-import { type GetOptions, getBytes } from '../issuers/get-bytes.ts'
-import { readClientContext } from '../keys/pem-files.ts'
 import { createProviderFetch } from './provider-fetch.ts'
 
 /** How to reach a provider, and as which client. */

@@ -3,7 +3,7 @@ import { type RequestOptions, request as requestSecure } from 'node:https'
 import type { SecureContext } from 'node:tls'
 import type { CustomFetch } from 'openid-client'
 import { keyUrlProblem } from '../../kernel/key-url.ts'
-import { readAnswer } from '../read-answer.ts'
+import { readAnswer } from '../../token/issuers/read-answer.ts'
 
 /** Discovery documents, key sets and token responses are a few KiB. */
 const maxBytes = 262_144

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { failureText } from '../../background/failure-text.ts'
+import type { FeedLog } from '../../background/feed-log.ts'
 import { createBounded } from '../accounts/bounded.ts'
 import type { Database } from '../database/database.ts'
 import { allRows, nowMs } from '../database/dialect.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
 import type { Schema } from '../database/tables.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
 
 /** A token of ours, and the session at a provider that it came from. Times are milliseconds. */
 interface ProviderSessionRow {

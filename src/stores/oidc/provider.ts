@@ -1,10 +1,10 @@
 import type { Configuration } from 'openid-client'
+import type { FeedLog } from '../../background/feed-log.ts'
+import { createReloadStatus } from '../../background/reload-status.ts'
 import { Fault } from '../../kernel/errors.ts'
 import type { IdentityProvider } from '../../login/oidc/identity-provider.ts'
 import type { IssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
 import { createKeySchedule } from '../../token/issuers/key-schedule.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
-import { createReloadStatus } from '../feed/reload-status.ts'
 import { configurationOf, type Discovered, discover, type ProviderClient } from './discovery.ts'
 import { exchangeFailure } from './exchange-failure.ts'
 

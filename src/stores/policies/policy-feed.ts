@@ -1,13 +1,13 @@
 import { failureText } from '../../background/failure-text.ts'
+import type { FeedLog } from '../../background/feed-log.ts'
 import { createPolling } from '../../background/polling.ts'
+import { createReloadStatus } from '../../background/reload-status.ts'
 import { Fault } from '../../kernel/errors.ts'
 import type { DomainSource } from '../../policy/domain.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import type { LivePolicies } from '../../policy/live.ts'
 import type { Signed } from '../../signing/statement.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
-import { createReloadStatus } from '../feed/reload-status.ts'
 import type {
   Known,
   LargeOffer,

@@ -1,6 +1,6 @@
 import { readFile, rm, stat, truncate, utimes } from 'node:fs/promises'
+import type { FeedLog } from '../../background/feed-log.ts'
 import { Fault } from '../../kernel/errors.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
 import { createWriteFailures } from '../feed/write-failures.ts'
 import { replaceFile } from '../files/replace-file.ts'
 import type { Known, LargeOffer, Offer, PolicySnapshot } from './policy-source.ts'

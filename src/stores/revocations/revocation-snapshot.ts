@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import type { FeedLog } from '../../background/feed-log.ts'
 import type { Revocation, Revocations } from '../../token/revocations.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
 import { createWriteFailures, type SnapshotState } from '../feed/write-failures.ts'
 import { type FileState, replaceFile } from '../files/replace-file.ts'
 import { appendTo, findFiles, ownFile, type SnapshotLocation } from './revocation-files.ts'

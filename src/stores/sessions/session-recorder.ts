@@ -1,6 +1,6 @@
 import { BoundedQueue } from '../../background/bounded-queue.ts'
+import type { FeedLog } from '../../background/feed-log.ts'
 import { createOutbox } from '../../background/outbox.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
 import { createSeenSessions, type SeenToken, toMinute } from './seen-sessions.ts'
 import {
   longest,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as pause } from 'node:timers/promises'
 import { BoundedQueue } from '../../background/bounded-queue.ts'
+import type { FeedLog } from '../../background/feed-log.ts'
 import { createOutbox } from '../../background/outbox.ts'
 import type { Decision } from '../../policy/engine/decision.ts'
 import { type CountedKind, dayOf, type RefusedCall } from '../../policy/usage/usage.ts'
 import { usageKey } from '../../policy/usage/usage-key.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
 import { nameOf, observedName, otherName, type UsageBatch, type UsageEntry } from './usage-entry.ts'
 import type { UsageStore } from './usage-store.ts'
 

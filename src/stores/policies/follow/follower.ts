@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { FeedLog } from '../../../background/feed-log.ts'
 import { createPolling } from '../../../background/polling.ts'
+import { createReloadStatus } from '../../../background/reload-status.ts'
 import { Fault } from '../../../kernel/errors.ts'
 import type { Imported } from '../../../policy/import/import-rows.ts'
 import { importWhole } from '../../../policy/import/merged-table.ts'
 import type { Model } from '../../../policy/model/model.ts'
-import type { FeedLog } from '../../feed/feed-log.ts'
-import { createReloadStatus } from '../../feed/reload-status.ts'
 import type { WatchedTable } from './table-fingerprint.ts'
 
 /** The author of what is published, in history, audit log and log lines. */

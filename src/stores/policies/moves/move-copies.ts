@@ -1,6 +1,6 @@
+import type { FeedLog } from '../../../background/feed-log.ts'
 import { createOutbox } from '../../../background/outbox.ts'
 import { Fault } from '../../../kernel/errors.ts'
-import type { FeedLog } from '../../feed/feed-log.ts'
 import type { Move } from '../document/policy-keys.ts'
 import { moveKey } from './move-key.ts'
 import type { MoveTable } from './move-table.ts'

@@ -1,8 +1,8 @@
 import { failureText } from '../../../background/failure-text.ts'
+import type { FeedLog } from '../../../background/feed-log.ts'
 import { createOutbox } from '../../../background/outbox.ts'
 import type { CompiledPolicies } from '../../../policy/engine/decision.ts'
 import type { Evidence, ShadowCounts } from '../../../policy/shadow/evidence.ts'
-import type { FeedLog } from '../../feed/feed-log.ts'
 import { parseShadowHead, type ShadowHead } from './shadow-head.ts'
 import type { ShadowReports } from './shadow-reports.ts'
 

@@ -1,4 +1,4 @@
-import { failureText } from '../../background/failure-text.ts'
+import { failureText } from './failure-text.ts'
 
 /** How often a persistent failure is reported again. */
 const REMIND_MS = 60_000

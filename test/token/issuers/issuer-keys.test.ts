@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { fetchKeys, type KeySource } from '../../src/stores/issuers/fetch-keys.ts'
-import { getBytes } from '../../src/stores/issuers/get-bytes.ts'
-import { openIssuers } from '../../src/stores/issuers/open-issuers.ts'
-import { createCertificates } from '../support/certificates.ts'
-import { type IssuerServer, startIssuer } from '../support/issuer-server.ts'
-import { until } from '../support/until.ts'
+import { fetchKeys, type KeySource } from '../../../src/token/issuers/fetch-keys.ts'
+import { getBytes } from '../../../src/token/issuers/get-bytes.ts'
+import { openIssuers } from '../../../src/token/issuers/open-issuers.ts'
+import { createCertificates } from '../../support/certificates.ts'
+import { type IssuerServer, startIssuer } from '../../support/issuer-server.ts'
+import { until } from '../../support/until.ts'
 
 async function secureIssuer() {
   const certificates = await createCertificates()

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { Invalid } from '../../kernel/errors.ts'
 import { keyUrlProblem } from '../../kernel/key-url.ts'
-import type { IssuerAlgorithm } from '../../token/issuers/issuer.ts'
-import { type IssuerKeySet, parseIssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
-import { readClientContext } from '../keys/pem-files.ts'
+import { readClientContext } from '../../kernel/pem-files.ts'
 import { type GetOptions, getBytes } from './get-bytes.ts'
+import type { IssuerAlgorithm } from './issuer.ts'
+import { type IssuerKeySet, parseIssuerKeySet } from './issuer-key-set.ts'
 
 /** Where the keys of an issuer are. */
 export interface KeySource {

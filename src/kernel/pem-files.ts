@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext, type SecureContext } from 'node:tls'
-import { Invalid, type Problem } from '../../kernel/errors.ts'
+import { Invalid, type Problem } from './errors.ts'
 
 /** A certificate with its chain, and its private key, as PEM text. */
 export interface CertificatePair {

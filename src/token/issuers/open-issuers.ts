@@ -1,13 +1,9 @@
-import type { Issuer } from '../../token/issuers/issuer.ts'
-import type { IssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
-import {
-  createKeySchedule,
-  type KeySchedule,
-  type KeyTimes,
-} from '../../token/issuers/key-schedule.ts'
-import type { FeedLog } from '../feed/feed-log.ts'
-import { createReloadStatus } from '../feed/reload-status.ts'
+import type { FeedLog } from '../../background/feed-log.ts'
+import { createReloadStatus } from '../../background/reload-status.ts'
 import { fetchKeys, type KeySource } from './fetch-keys.ts'
+import type { Issuer } from './issuer.ts'
+import type { IssuerKeySet } from './issuer-key-set.ts'
+import { createKeySchedule, type KeySchedule, type KeyTimes } from './key-schedule.ts'
 
 /** What operators see of an issuer. Nothing of it is secret. */
 interface IssuerState {

@@ -1,7 +1,7 @@
 import { get as getPlain, type IncomingMessage } from 'node:http'
 import { get as getSecure, type RequestOptions } from 'node:https'
 import type { SecureContext } from 'node:tls'
-import { readAnswer } from '../read-answer.ts'
+import { readAnswer } from './read-answer.ts'
 
 export interface GetOptions {
   readonly secureContext: SecureContext | undefined

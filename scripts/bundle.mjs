@@ -25,8 +25,8 @@ process.chdir(dist)
 const entries = [
   'main',
   'cli/commands/command-thread',
-  'login/module/contract',
-  'login/module/module-worker',
+  'login/methods/module/contract',
+  'login/methods/module/module-worker',
   'login/password-worker',
   'stores/policies/policy-worker',
 ]

@@ -37,7 +37,7 @@ const parts: ReadonlySet<string> = new Set([
 /** Each library of the outside has one home. */
 const homes: Readonly<Record<string, RegExp>> = {
   fastify: /^console\//,
-  'openid-client': /^stores\/oidc\//,
+  'openid-client': /^login\/methods\/oidc\//,
   jose: /^token\//,
   casbin: /^policy\/engine\/(?:compile|casbin-engine)\.ts$/,
   ioredis: /^stores\/redis\//,
@@ -51,7 +51,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   uqr: /^cli\/second-factor\/qr-code\.ts$/,
   typebox: /^config\/schema\//,
   'lru-cache': /^kernel\/lru\.ts$/,
-  ldapts: /^stores\/ldap\//,
+  ldapts: /^login\/methods\/ldap\//,
   bowser: /^stores\/login-log\/user-agent\.ts$/,
   '@prometheus-io/client': /^metrics\/registry\.ts$/,
   '@opentelemetry/api': /^tracing\/sdk-spans\.ts$/,
@@ -188,7 +188,7 @@ describe('the architecture', () => {
     }
 
     // Other packages import it, as `postern/login`.
-    const published = 'login/module/contract.ts'
+    const published = 'login/methods/module/contract.ts'
     const unused = sources
       .filter(({ path }) => !loaded.has(path) && path !== published)
       .flatMap(({ path, text }) =>
@@ -232,7 +232,7 @@ describe('the architecture', () => {
 
     expect(threads.toSorted()).toEqual([
       'cli/commands/command-thread',
-      'login/module/module-worker',
+      'login/methods/module/module-worker',
       'login/password-worker',
       'stores/policies/policy-worker',
     ])

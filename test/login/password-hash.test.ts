@@ -3,7 +3,7 @@ import { Fault } from '../../src/kernel/errors.ts'
 import {
   createNoPasswords,
   createPasswordCredentials,
-} from '../../src/login/password-credentials.ts'
+} from '../../src/login/methods/password/password-credentials.ts'
 import { createPasswordHash, missingCosts } from '../../src/login/password-hash.ts'
 import { unusablePassword } from '../../src/stores/accounts/unusable-password.ts'
 

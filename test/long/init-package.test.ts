@@ -28,7 +28,7 @@ describe('the packed npm package', () => {
       expect.arrayContaining([
         'CHANGELOG.md',
         'dist/login/captcha/speech-samples.json',
-        'dist/login/module/contract.d.ts',
+        'dist/login/methods/module/contract.d.ts',
         'dist/login/passwords/common-passwords.txt',
         'docs/commands.md',
         'helm/postern/Chart.yaml',

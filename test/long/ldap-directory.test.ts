@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { foldedName } from '../../src/login/folded-name.ts'
-import type { DirectorySettings } from '../../src/stores/ldap/directory-settings.ts'
-import { type Directory, openDirectory } from '../../src/stores/ldap/open-directory.ts'
+import type { DirectorySettings } from '../../src/login/methods/ldap/directory-settings.ts'
+import { type Directory, openDirectory } from '../../src/login/methods/ldap/open-directory.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
 import {
   groupLdif,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log/log.ts'
-import { openLoginModule } from '../../src/login/module/login-module.ts'
+import { openLoginModule } from '../../src/login/methods/module/login-module.ts'
 import { moduleFile, openModule } from '../support/login-modules.ts'
 import { until } from '../support/until.ts'
 

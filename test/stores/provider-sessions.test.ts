@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/stores/database/database.ts'
 import { tableOf } from '../../src/stores/database/dialect.ts'
-import { createProviderSessions } from '../../src/stores/oidc/provider-sessions.ts'
+import { createProviderSessions } from '../../src/stores/identities/provider-sessions.ts'
 import { type RunningDatabase, testDatabases } from './test-databases.ts'
 
 const now = Date.now()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { onTestFinished } from 'vitest'
 import { createLog } from '../../src/log/log.ts'
-import { openLoginModule } from '../../src/login/module/login-module.ts'
+import { openLoginModule } from '../../src/login/methods/module/login-module.ts'
 
 /** Writes a module to a file of its own, which goes with the test. */
 export function moduleFile(source: string, name = 'sms.mjs'): string {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Written } from '../../config/load.ts'
 import { formatProblem, Invalid, type Problem } from '../../kernel/errors.ts'
-import { checkModule } from '../../login/module/check-module.ts'
+import { checkModule } from '../../login/methods/module/check-module.ts'
 import { readOpenApi } from '../../openapi/document.ts'
 import { readLogo } from '../../page/read-logo.ts'
 import { readResponseFile } from '../../stores/files/response-file.ts'

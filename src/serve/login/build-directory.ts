@@ -1,7 +1,7 @@
 import type { Closing } from '../../kernel/closing.ts'
 import { foldedName } from '../../login/folded-name.ts'
+import { type Directory, openDirectory } from '../../login/methods/ldap/open-directory.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
-import { type Directory, openDirectory } from '../../stores/ldap/open-directory.ts'
 import type { ServeOptions } from '../options.ts'
 
 /** The directory that verifies passwords, if one is configured. Does not wait for it. */

@@ -2,18 +2,18 @@ import { failureText } from '../../background/failure-text.ts'
 import type { EndSessions } from '../../http/oidc/back-channel.ts'
 import type { Log } from '../../log/log.ts'
 import type { OnIssued } from '../../login/login.ts'
+import type { OpenProvider } from '../../login/methods/oidc/provider.ts'
 import {
   createBackChannelLogout,
   createEndSessionUrl,
   type LogoutSettings,
-} from '../../login/oidc/provider-logouts.ts'
+} from '../../login/methods/oidc/provider-logouts.ts'
 import { recordChange } from '../../stores/audit/audit.ts'
 import { gatewayActor } from '../../stores/audit/gateway-actor.ts'
 import type { Database } from '../../stores/database/database.ts'
+import { createProviderSessions } from '../../stores/identities/provider-sessions.ts'
 import type { UsedOnce } from '../../stores/identities/used-once.ts'
 import type { OpenKeys } from '../../stores/keys/key-feed.ts'
-import type { OpenProvider } from '../../stores/oidc/provider.ts'
-import { createProviderSessions } from '../../stores/oidc/provider-sessions.ts'
 import type { SessionRecorder } from '../../stores/sessions/session-recorder.ts'
 import { createDerivedKeys } from '../../token/derived-keys.ts'
 import type { IssuerAlgorithm } from '../../token/issuers/issuer.ts'

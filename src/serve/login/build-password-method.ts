@@ -1,12 +1,18 @@
 import type { Config } from '../../config/schema/schema.ts'
-import { createDirectoryCredentials } from '../../login/ldap/directory-credentials.ts'
 import type { LinkedAccounts } from '../../login/linked-account.ts'
 import type { LoginMethod } from '../../login/login-method.ts'
-import { createNoPasswords, createPasswordCredentials } from '../../login/password-credentials.ts'
+import { createDirectoryCredentials } from '../../login/methods/ldap/directory-credentials.ts'
+import type { Directory } from '../../login/methods/ldap/open-directory.ts'
+import {
+  createNoPasswords,
+  createPasswordCredentials,
+} from '../../login/methods/password/password-credentials.ts'
+import {
+  createPasswordMethod,
+  type VerifyPassword,
+} from '../../login/methods/password/password-method.ts'
 import type { PasswordHash } from '../../login/password-hash.ts'
-import { createPasswordMethod, type VerifyPassword } from '../../login/password-method.ts'
 import type { Accounts } from '../../stores/accounts/accounts.ts'
-import type { Directory } from '../../stores/ldap/open-directory.ts'
 
 export interface PasswordMethodParts {
   readonly config: Config['login']

@@ -1,4 +1,4 @@
-import type { Account } from '../../login/password-credentials.ts'
+import type { Account } from '../../login/methods/password/password-credentials.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'

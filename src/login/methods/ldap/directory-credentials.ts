@@ -1,0 +1,55 @@
+import type { Identity, LinkedAccounts, LinkRules } from '../../linked-account.ts'
+import type { Verified } from '../../login-method.ts'
+import type { PasswordHash } from '../../password-hash.ts'
+import type { NameAndPassword, VerifyPassword } from '../password/password-method.ts'
+import type { Person, VerifyInDirectory } from './directory.ts'
+import { type GroupRole, roleOfGroups } from './group-roles.ts'
+
+interface DirectoryCredentialsParts {
+  /** The name of the directory, which links belong to. */
+  readonly name: string
+  readonly verifyInDirectory: VerifyInDirectory
+  readonly linkedAccounts: LinkedAccounts
+  /** The passwords of our own accounts. Unset: they do not log in. */
+  readonly verifyPassword: VerifyPassword | undefined
+  readonly passwordHash: Pick<PasswordHash, 'verifyDummy'>
+  /** Unset: accounts keep the role they have. */
+  readonly roles?: readonly GroupRole[] | undefined
+  readonly rules: Omit<LinkRules, 'syncRole'>
+}
+
+/**
+ * Name and password of an account with a password of its own here, or of a person in a directory. One
+ * name is asked in one place only: else a password of either would open the account.
+ */
+export function createDirectoryCredentials(parts: DirectoryCredentialsParts) {
+  const { name, linkedAccounts, verifyPassword, roles } = parts
+
+  return async (given: NameAndPassword): Promise<Verified | undefined> => {
+    if (verifyPassword !== undefined && (await linkedAccounts.isLocal(given.username, name))) {
+      const caller = await verifyPassword(given)
+      return caller && { caller }
+    }
+    // As long as for an account of our own, so that times tell less about where a name is known.
+    const [person] = await Promise.all([
+      parts.verifyInDirectory(given),
+      // Its queue may be full. The directory has decided all the same: as a fault, a guess would be free.
+      parts.passwordHash.verifyDummy(given.password).catch(() => {}),
+    ])
+    if (person === undefined) return undefined
+    const { groups: _, ...identity } = person
+    return linkedAccounts.signIn(
+      { ...identity, provider: name, ...roleOf(person) },
+      { ...parts.rules, syncRole: roles !== undefined },
+    )
+  }
+
+  function roleOf({ username, groups }: Person): Pick<Identity, 'roleKey' | 'roleProblem'> {
+    if (roles === undefined) return {}
+    const roleKey = roleOfGroups(roles, groups)
+    if (roleKey !== undefined) return { roleKey }
+    const named = JSON.stringify(groups.slice(0, 20))
+    const problem = `no entry of login.ldap.roles names a group of ${JSON.stringify(username)}; it has ${groups.length}: ${named}`
+    return { roleProblem: problem.slice(0, 1000) }
+  }
+}

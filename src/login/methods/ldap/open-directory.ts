@@ -1,0 +1,67 @@
+import type { FeedLog } from '../../../background/feed-log.ts'
+import { withTimeout } from '../../../background/with-timeout.ts'
+import { Fault } from '../../../kernel/errors.ts'
+import { createDeadline } from './deadline.ts'
+import type { VerifyInDirectory } from './directory.ts'
+import { reasonOf } from './directory-error.ts'
+import { createDirectoryServers, type DirectoryServerState } from './directory-servers.ts'
+import type { DirectorySettings } from './directory-settings.ts'
+import { createFindPerson } from './find-person.ts'
+import { createGate } from './gate.ts'
+
+/** An LDAP directory that verifies names and passwords. */
+export interface Directory {
+  readonly name: string
+  readonly verify: VerifyInDirectory
+  /** What `/readyz?verbose` and metrics show. */
+  states(): readonly DirectoryServerState[]
+  close(): Promise<void>
+}
+
+/** The library may miss its own timeouts; this ends the wait in any case. */
+const graceMs = 250
+
+/** Connects when the first login needs it: a gateway starts while its directory is unreachable. */
+export function openDirectory(
+  settings: DirectorySettings,
+  { log, foldName }: { readonly log: FeedLog; readonly foldName: (name: string) => string },
+): Directory {
+  const { name, timeoutMs } = settings
+  const servers = createDirectoryServers(settings, log)
+  const gate = createGate(settings.maxConcurrent)
+  const findPerson = createFindPerson(settings, {
+    foldName,
+    onRefused: (reason) => log.warn({ directory: name, reason }, 'directory login refused'),
+  })
+
+  /** Tells operators at the start whether the first login will succeed. */
+  async function probe(): Promise<void> {
+    await servers.on(createDeadline(timeoutMs), (server, deadline) => server.probe(deadline))
+    log.info({ directory: name, servers: servers.states() }, 'directory reachable')
+  }
+  probe().catch(() => {})
+
+  return {
+    name,
+    async verify(given) {
+      // Refused before anything is sent: servers accept an empty password without checking it
+      // (RFC 4513 5.1.2), and some cut one at NUL or trim blanks.
+      const { username, password } = given
+      if (username.trim() === '' || password.trim() === '') return undefined
+      if (username.includes('\0') || password.includes('\0')) return undefined
+
+      const deadline = createDeadline(timeoutMs)
+      const work = gate(deadline, () =>
+        servers.on(deadline, (server, left) => findPerson(given, server, left)),
+      )
+      return withTimeout(timeoutMs + graceMs, work).catch((error: unknown) => {
+        if (error instanceof Fault) throw error
+        throw new Fault('directory', { cause: error, reason: reasonOf(error) })
+      })
+    },
+    states: servers.states,
+    async close() {
+      servers.close()
+    },
+  }
+}

@@ -1,0 +1,136 @@
+import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { createBackOff } from '../../../kernel/back-off.ts'
+import { Invalid } from '../../../kernel/errors.ts'
+import type { Log } from '../../../log/log.ts'
+import type { FoundAccount } from './contract.ts'
+import type { Declaration } from './declaration.ts'
+import { maskOf } from './mask.ts'
+import { checkModuleFile } from './module-file.ts'
+import { createModuleLog } from './module-log.ts'
+import { ModuleThread } from './module-thread.ts'
+import { describeThrown } from './thrown-error.ts'
+
+export type FindAccount = (username: string) => Promise<FoundAccount | undefined>
+
+export interface ModuleState {
+  readonly name: string
+  /** False while its thread starts again. */
+  readonly running: boolean
+  readonly restarts: number
+  /** Why the last thread was lost, or why the next one does not start. */
+  readonly problem?: string
+}
+
+interface ModuleThreads {
+  readonly declaration: Declaration
+  /** The thread that takes calls, or `undefined` when none is ready in time. */
+  ready(timeoutMs: number): Promise<ModuleThread | undefined>
+  state(): ModuleState
+  close(): Promise<void>
+}
+
+/** Keeps one thread of a module ready. One that dies or gets stuck is replaced, with growing delays. */
+export async function openModuleThreads(options: {
+  readonly file: string
+  readonly log: Log
+  readonly findAccount: FindAccount
+}): Promise<ModuleThreads> {
+  const { log } = options
+  const file = resolve(options.file)
+  const backOff = createBackOff()
+  const closing = new AbortController()
+  const all = new Set<ModuleThread>()
+  const lines = createModuleLog(log)
+  let countBy = ''
+  let running: ModuleThread | undefined
+  let restarts = 0
+  let problem: string | undefined
+
+  /** Rejects when the module cannot be used. */
+  async function start(expected?: Declaration) {
+    const startedAt = Date.now()
+    const masked = (text: string) => maskOf(thread.requests(), countBy)(text)
+    const thread: ModuleThread = new ModuleThread(file, {
+      printed: (text) => lines.printed(masked(text)),
+      logged: (line) => lines.logged(line, masked),
+      find: options.findAccount,
+      lost: (reason) => onLost(thread, masked(reason), Date.now() - startedAt),
+    })
+    all.add(thread)
+    void thread.exited.then(() => all.delete(thread))
+    try {
+      const declaration = await thread.loaded
+      // Captcha and limits are set up for what it declared at the start.
+      if (expected !== undefined && !isDeepStrictEqual(declaration, expected)) {
+        throw new Error('declares other fields or options than at the start; restart the gateway')
+      }
+      return { thread, declaration }
+    } catch (error) {
+      await thread.end()
+      throw error
+    }
+  }
+
+  await checkModuleFile(file)
+  const first = await start().catch((error: unknown) => {
+    throw new Invalid([{ file, message: describeThrown(error).message }])
+  })
+  const { declaration } = first
+  const { name } = declaration
+  lines.named(name)
+  countBy = declaration.countBy
+  running = first.thread
+  let next: Promise<ModuleThread> = Promise.resolve(first.thread)
+
+  function onLost(thread: ModuleThread, reason: string, servedMs: number): void {
+    if (thread !== running || closing.signal.aborted) return
+    running = undefined
+    problem = reason
+    restarts++
+    log.warn({ module: name, reason }, 'login module restarting')
+    next = startAgain(backOff.after(servedMs))
+    // It rejects at shutdown only, when nothing may wait for it.
+    next.catch(() => {})
+  }
+
+  async function startAgain(firstDelayMs: number): Promise<ModuleThread> {
+    for (let delayMs = firstDelayMs; ; delayMs = backOff.after(0)) {
+      await pause(delayMs, undefined, closing)
+      try {
+        const { thread } = await start(declaration)
+        log.info({ module: name }, 'login module running again')
+        running = thread
+        problem = undefined
+        return thread
+      } catch (error) {
+        closing.signal.throwIfAborted()
+        problem = describeThrown(error).message
+        log.error({ module: name, reason: problem }, 'login module cannot be started')
+      }
+    }
+  }
+
+  return {
+    declaration,
+    async ready(timeoutMs) {
+      if (running !== undefined) return running
+      const timer = new AbortController()
+      const timeout = pause(timeoutMs, undefined, timer).catch(() => undefined)
+      const thread = await Promise.race([next.catch(() => undefined), timeout])
+      timer.abort()
+      return thread
+    },
+    state: () => ({
+      name,
+      running: running !== undefined,
+      restarts,
+      ...(problem !== undefined && { problem }),
+    }),
+    async close() {
+      closing.abort()
+      await Promise.all([...all].map((thread) => thread.end()))
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import type { MetricRegistry } from '../../../metrics/registry.ts'
+
+/** Counts logins with identity providers; the returned function takes provider and result. */
+export function countProviderLogins(
+  registry: MetricRegistry,
+  providers: readonly string[],
+): (provider: string, result: string) => void {
+  if (providers.length === 0) return () => {}
+  return registry.counter({
+    name: 'postern_provider_logins_total',
+    help: 'Logins with an identity provider, by result: logged-in, the kind of refusal, or unavailable.',
+    labels: ['provider', 'result'],
+    fromZero: providers.flatMap((provider) => [
+      [provider, 'logged-in'],
+      [provider, 'unavailable'],
+    ]),
+  })
+}
+
+interface ObservedProvider {
+  readonly name: string
+  readonly usable: boolean
+  readonly reachable: boolean
+}
+
+/** Shows whether people can log in with each identity provider. */
+export function addProviderMetrics(
+  registry: MetricRegistry,
+  read: () => readonly ObservedProvider[],
+): void {
+  registry.readGauge(
+    {
+      name: 'postern_provider_reachable',
+      help: '1 if the last fetch of the discovery document and keys of an identity provider succeeded.',
+      labels: ['provider'],
+      aggregate: 'min',
+    },
+    () =>
+      read().map(({ name, reachable }) => ({
+        value: Number(reachable),
+        labels: { provider: name },
+      })),
+  )
+  registry.readGauge(
+    {
+      name: 'postern_provider_usable',
+      help: '1 if the discovery document and keys of an identity provider are known. 0: its logins get 503.',
+      labels: ['provider'],
+      aggregate: 'min',
+    },
+    () => read().map(({ name, usable }) => ({ value: Number(usable), labels: { provider: name } })),
+  )
+}

@@ -23,8 +23,8 @@ export default defineConfig({
         test: {
           name: 'long',
           include: ['test/helm/**/*.test.ts', 'test/long/**/*.test.ts'],
-          // Most of each file waits for browsers, databases and processes.
-          maxWorkers: 2,
+          // Most of each file waits for browsers, databases and processes: a third worker uses two cores better.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
@@ -33,7 +33,7 @@ export default defineConfig({
         test: {
           name: 'chaos',
           include: ['test/chaos/**/*.test.ts'],
-          // One file at a time: each needs both cores.
+          // One file at a time: each needs both cores, or compares times.
           fileParallelism: false,
           sequence: { groupOrder: 1 },
         },

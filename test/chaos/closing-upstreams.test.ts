@@ -47,12 +47,12 @@ async function expectOnlyCrossed(
 
 describe('an upstream that closes idle connections', () => {
   test.each([
-    ['all of them every 2 s', { sweepMs: 2000 }, { requests: 6000, pauseMs: [0, 1000] }],
+    ['all of them every second', { sweepMs: 1000 }, { requests: 6000, pauseMs: [0, 500] }],
     // All at once, again and again at the moment when the connections of the time before are closed.
     [
-      'each after 2 s',
-      { timeoutMs: 2000 },
-      { requests: 2000, pauseMs: [1950, 2030], together: true },
+      'each after a second',
+      { timeoutMs: 1000 },
+      { requests: 2000, pauseMs: [950, 1030], together: true },
     ],
   ] as const)(
     '%s fails no GET, and no POST but those that crossed a close',

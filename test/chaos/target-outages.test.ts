@@ -42,37 +42,55 @@ async function start() {
   }
 }
 
-/** Calls 50 times a second until `ms` have passed; the share that was answered by the service. */
-async function shareServed(status: () => Promise<number>, ms: number): Promise<number> {
-  const calls: Promise<number>[] = []
-  const end = performance.now() + ms
-  while (performance.now() < end) {
-    calls.push(status())
-    await pause(20)
-  }
-  const found = await Promise.all(calls)
-  return found.filter((one) => one === 200).length / found.length
+interface Called {
+  readonly status: number
+  readonly tookMs: number
 }
 
-test('after an outage of 35 s, the only target of an upstream is used again at once', async () => {
-  const { status, listen } = await start()
-  expect(await shareServed(status, 35_000)).toBe(0)
+/** Calls 50 times a second until `ms` have passed. */
+async function callFor(status: () => Promise<number>, ms: number): Promise<readonly Called[]> {
+  const calls: Promise<Called>[] = []
+  const end = performance.now() + ms
+  while (performance.now() < end) {
+    const since = performance.now()
+    calls.push(
+      status().then((found) => ({ status: found, tookMs: Math.round(performance.now() - since) })),
+    )
+    await pause(20)
+  }
+  return Promise.all(calls)
+}
+
+/** The share that was answered by the service. */
+function shareServed(calls: readonly Called[]): number {
+  return calls.filter(({ status }) => status === 200).length / calls.length
+}
+
+test('while the only target of an upstream is unreachable, requests are refused within a second, and served within a second of its return', async () => {
+  const { status, listen, stop } = await start()
+  await listen()
+  expect(shareServed(await callFor(status, 500))).toBe(1)
+
+  await stop()
+  // Much longer than the longest interval between two probes, half a second.
+  const refused = await callFor(status, 10_000)
+  const slowest = Math.max(...refused.map(({ tookMs }) => tookMs))
+  expect(shareServed(refused)).toBe(0)
+  expect(slowest).toBeLessThan(1000)
 
   await listen()
   const since = performance.now()
   while ((await status()) !== 200) await pause(20)
-  const tookMs = performance.now() - since
-  console.log(`served ${Math.round(tookMs)} ms after the target was back`)
-
-  // It used to take up to 30 s; a probe comes every 0.6 s at least.
-  expect(tookMs).toBeLessThan(5000)
-  expect(await shareServed(status, 2000)).toBe(1)
+  const tookMs = Math.round(performance.now() - since)
+  console.log(`refused within ${slowest} ms, served ${tookMs} ms after the target was back`)
+  expect(tookMs).toBeLessThan(1000)
+  expect(shareServed(await callFor(status, 1000))).toBe(1)
 })
 
 test('the only target of an upstream, up for 2 s of every 4, serves nearly half of the requests', async () => {
   const { status, listen, stop } = await start()
   let isOver = false
-  const served = shareServed(status, 40_000).finally(() => {
+  const calls = callFor(status, 20_000).finally(() => {
     isOver = true
   })
   while (!isOver) {
@@ -81,7 +99,7 @@ test('the only target of an upstream, up for 2 s of every 4, serves nearly half 
     await pause(2000)
     await stop()
   }
-  const share = await served
+  const share = shareServed(await calls)
   console.log(`${Math.round(share * 100)} % served`)
 
   // It used to be 29 %.

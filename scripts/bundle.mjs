@@ -24,10 +24,10 @@ process.chdir(dist)
 /** The program, its threads, and what package.json exports. */
 const entries = [
   'main',
-  'cli/commands/command-thread',
   'login/methods/module/contract',
   'login/methods/module/module-worker',
   'login/password-worker',
+  'serve/console/command-thread',
   'stores/policies/policy-worker',
 ]
 /** What most gateways load. ioredis, which we patch, stays a package, and so do those that look for files beside their own. */

@@ -17,12 +17,13 @@ if (Number(major) < least || (major === least && Number(minor) < leastMinor)) {
 void run()
 
 async function run(): Promise<void> {
-  const [{ dispatch }, { createIo, flushed }] = await Promise.all([
+  const [{ dispatch }, { createIo, flushed }, { programs }] = await Promise.all([
     import('./cli/commands/dispatch.ts'),
     import('./cli/process-io.ts'),
+    import('./serve/programs/programs.ts'),
   ])
   const argv = process.argv.slice(2)
-  const code = await dispatch(argv, createIo(process))
+  const code = await dispatch(argv, createIo(process, programs))
   // Writing to a pipe continues in the background, and a truncated answer would look complete. Not for
   // a gateway: a reader of its log that no longer reads must not delay its exit.
   const isGateway = ['serve', 'worker', 'console'].includes(String(argv[0]))

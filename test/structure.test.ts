@@ -22,8 +22,8 @@ const order: readonly string[] = [
   ...['operations', 'cli', 'console', 'serve', 'main.ts'],
 ]
 
-/** Commands start a gateway and a console, and share the list of operations with the console. */
-const upward = ['cli -> console', 'cli -> serve']
+/** Commands share the list of operations with the console. */
+const upward = ['cli -> console']
 
 /** Single files that their folder's sub-folders import, which may import nothing of the folder. */
 const parts: ReadonlySet<string> = new Set([
@@ -231,9 +231,9 @@ describe('the architecture', () => {
     const bundle = readFileSync('scripts/bundle.mjs', 'utf8')
 
     expect(threads.toSorted()).toEqual([
-      'cli/commands/command-thread',
       'login/methods/module/module-worker',
       'login/password-worker',
+      'serve/console/command-thread',
       'stores/policies/policy-worker',
     ])
     expect(threads.filter((thread) => !bundle.includes(`'${thread}'`))).toEqual([])

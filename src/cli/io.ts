@@ -24,4 +24,22 @@ export interface Io extends Surroundings {
   onNotPermitted?(): void
   /** The process that a gateway runs in: its signals, streams and exit. */
   readonly host?: NodeJS.Process
+  /** What runs until a signal stops it; absent: a program that only runs commands. */
+  readonly programs?: Programs
+}
+
+/** The programs among the commands. They are put together after all commands, of everything there is. */
+export interface Programs {
+  readonly serve: Program<{ readonly config: string | undefined; readonly tour: boolean }>
+  readonly console: Program<{ readonly config: string | undefined }>
+  /** A process of the gateway. */
+  readonly worker: Program<object>
+}
+
+type Program<Options> = (options: Options, io: Io) => Promise<number>
+
+/** Throws where a test or the console runs commands. */
+export function programsOf({ programs }: Io): Programs {
+  if (programs === undefined) throw new Error('a gateway needs a process of its own')
+  return programs
 }

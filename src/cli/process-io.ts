@@ -2,11 +2,11 @@ import { userInfo } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { Io } from './io.ts'
+import type { Io, Programs } from './io.ts'
 import { createProgress } from './progress.ts'
 
 /** What commands touch when a process runs them. */
-export function createIo(host: NodeJS.Process): Io {
+export function createIo(host: NodeJS.Process, programs?: Programs): Io {
   const { stdin, stdout, stderr, env } = host
   const isInWorkflow = env['GITHUB_ACTIONS'] === 'true'
   // A reader that closes the pipe early, such as `head`, is not an error.
@@ -53,6 +53,7 @@ export function createIo(host: NodeJS.Process): Io {
       return userName(host)
     },
     host,
+    ...(programs !== undefined && { programs }),
   }
 }
 

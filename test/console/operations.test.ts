@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
-import { everyCommand, findCommand } from '../../src/cli/commands/table.ts'
+import { findCommand } from '../../src/cli/commands/table.ts'
 import { addCaptchaRoutes } from '../../src/console/access/captcha-routes.ts'
 import { addLoginRoutes } from '../../src/console/access/login-routes.ts'
 import { addOidcRoutes } from '../../src/console/access/oidc-routes.ts'
@@ -9,6 +9,7 @@ import { questions } from '../../src/console/api/operations.ts'
 import { createOperations } from '../../src/console/api/register.ts'
 import { draftOperations, writeOperations } from '../../src/console/api/writes.ts'
 import { addLiveRoutes } from '../../src/console/live/routes.ts'
+import { everyCommand } from '../../src/serve/console/every-command.ts'
 
 interface Route {
   readonly name: string

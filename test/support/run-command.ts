@@ -1,4 +1,5 @@
 import { dispatch } from '../../src/cli/commands/dispatch.ts'
+import { programs } from '../../src/serve/programs/programs.ts'
 import { checkDocument } from './check-document.ts'
 import { golden } from './golden/golden.ts'
 
@@ -46,6 +47,7 @@ export async function runCommand(
     },
     userName,
     host: process,
+    programs,
     ...(cpuMs !== undefined && { cpuMs }),
     ...(now !== undefined && { now }),
     ...(types !== undefined && {

@@ -2,7 +2,6 @@ import {
   type Command,
   type CommandSet,
   type CommandSpec,
-  type Commands,
   type FindCommand,
   gatewayOptions,
 } from '../command.ts'
@@ -10,6 +9,7 @@ import { completionSpec } from '../completion/specs.ts'
 import { doctorSpec } from '../doctor/specs.ts'
 import { fleetSpec } from '../fleet/specs.ts'
 import { initSpec } from '../init/specs.ts'
+import { programsOf } from '../io.ts'
 import { consoleSpec, serveSpec, versionSpec, workerSpec } from '../program/specs.ts'
 import { statusSpec, upstreamsSpec } from '../running/specs.ts'
 import { command } from './run-command.ts'
@@ -24,13 +24,25 @@ export interface Group {
 /** The commands of one word. */
 export const commands: readonly (Command & { readonly isInternal?: true })[] = [
   command(initSpec, async () => (await import('../init/init.ts')).init),
-  command(serveSpec, async () => (await import('../program/serve.ts')).serve),
-  command(consoleSpec, async () => {
-    const { runConsole } = await import('../program/console.ts')
-    return (call, io) => runConsole(call, io, everyCommand)
-  }),
+  command(
+    serveSpec,
+    async () =>
+      ({ options }, io) =>
+        programsOf(io).serve(options, io),
+  ),
+  command(
+    consoleSpec,
+    async () =>
+      ({ options }, io) =>
+        programsOf(io).console(options, io),
+  ),
   {
-    ...command(workerSpec, async () => (await import('../program/worker.ts')).worker),
+    ...command(
+      workerSpec,
+      async () =>
+        ({ options }, io) =>
+          programsOf(io).worker(options, io),
+    ),
     isInternal: true,
   },
   command(doctorSpec, async () => (await import('../doctor/doctor.ts')).doctor),
@@ -131,10 +143,4 @@ export const findCommand: FindCommand = async (name) => {
   const candidates =
     (await group?.commands()) ?? commands.filter(({ isInternal }) => isInternal !== true)
   return candidates.find(({ spec }) => spec.name === name)
-}
-
-export const everyCommand: Commands = {
-  find: findCommand,
-  // With the extension of this file: `.ts` in the source, `.js` in the build.
-  threadFile: new URL(import.meta.url.replace(/table(?=\.[jt]s$)/, 'command-thread')),
 }

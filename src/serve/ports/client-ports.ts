@@ -11,8 +11,8 @@ import {
   createConnectionMetrics,
 } from '../../metrics/connection-metrics.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
+import { firstReserved } from '../../workers/descriptors.ts'
 import type { ServeOptions } from '../options.ts'
-import { firstReserved } from './descriptors.ts'
 
 /** Client connections of the ports that take requests, with limits, log and metrics. */
 interface ClientPorts {

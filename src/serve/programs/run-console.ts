@@ -1,19 +1,16 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Io, Programs } from '../../cli/io.ts'
 import { Fault } from '../../kernel/errors.ts'
-import type { Call, Commands } from '../command.ts'
-import type { Io } from '../io.ts'
 import { hostOf, startProcess, watchSignals } from './gateway-start.ts'
-import type { consoleSpec } from './specs.ts'
 
 /**
  * Runs the console until a signal stops it, or until the gateway that started it has gone. The
  * management API runs these commands.
  */
 export async function runConsole(
-  { options }: Call<typeof consoleSpec>,
+  options: Parameters<Programs['console']>[0],
   io: Io,
-  commands: Commands,
 ): Promise<number> {
   const host = hostOf(io)
   const signals = watchSignals(host)
@@ -23,12 +20,14 @@ export async function runConsole(
     { createSharedStores },
     { readFleet },
     { openConsole },
+    { everyCommand },
   ] = await Promise.all([
     import('../../config/load.ts'),
     import('../../console/api/register.ts'),
     import('../../console/stores/shared-stores.ts'),
-    import('../fleet/read-fleet.ts'),
-    import('../../serve/console/open-console.ts'),
+    import('../../cli/fleet/read-fleet.ts'),
+    import('../console/open-console.ts'),
+    import('../console/every-command.ts'),
   ])
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const { dataDirectory } = config.application
@@ -45,7 +44,7 @@ export async function runConsole(
   signals.handle(shutdown.signalReceived, () => {})
   // Also when the gateway was killed: then no one else ends this process.
   host.once('disconnect', () => shutdown.begin())
-  const operations = await createOperations({ commands, io, config: options.config })
+  const operations = await createOperations({ commands: everyCommand, io, config: options.config })
   // The charts ask every few seconds, so what they ask stays open.
   const shared = createSharedStores()
   const asker = { ...io, shared, err() {} }

@@ -1,14 +1,14 @@
 import { fstatSync, rmSync } from 'node:fs'
-import type { startConsole } from '../../serve/console/console-process.ts'
-import type { supervise } from '../../serve/supervise.ts'
+import type { Io, Programs } from '../../cli/io.ts'
 import { StartEnded } from '../../workers/start-ended.ts'
-import type { Run } from '../command.ts'
-import type { Io } from '../io.ts'
+import type { startConsole } from '../console/console-process.ts'
+import type { supervise } from '../supervise.ts'
 import { hostOf, serveHere, startProcess, watchSignals } from './gateway-start.ts'
-import type { serveSpec } from './specs.ts'
+
+type ServeOptions = Parameters<Programs['serve']>[0]
 
 /** Runs the gateway until a signal stops it. */
-export const serve: Run<typeof serveSpec> = async ({ options }, io) => {
+export async function serve(options: ServeOptions, io: Io): Promise<number> {
   try {
     return await runGateway(options, io)
   } catch (error) {
@@ -21,10 +21,7 @@ export const serve: Run<typeof serveSpec> = async ({ options }, io) => {
 /** What the shutdown of several workers may take longer than that of one. */
 const workersMs = 10_000
 
-async function runGateway(
-  options: Parameters<typeof serve>[0]['options'],
-  io: Io,
-): Promise<number> {
+async function runGateway(options: ServeOptions, io: Io): Promise<number> {
   const host = hostOf(io)
   const signals = watchSignals(host)
   const [{ configFile, loadConfig }, { workerCount }] = await Promise.all([
@@ -44,7 +41,7 @@ async function runGateway(
       ? { base: undefined, isTerminal }
       : { base: { pid: host.pid }, isTerminal, extraMs: workersMs },
   )
-  const { createConfigFeed } = await import('../../serve/reload/config-feed.ts')
+  const { createConfigFeed } = await import('../reload/config-feed.ts')
   const feed = createConfigFeed(source, config, log)
   const configuration = feed.state
   signals.handle(shutdown.signalReceived, feed.reload)
@@ -120,14 +117,14 @@ const tourWaitMs = 20_000
 
 /** After the gateway: the console reaches the embedded database through it. */
 async function startConsoleHere(parts: Parameters<typeof startConsole>[0]) {
-  const { startConsole } = await import('../../serve/console/console-process.ts')
+  const { startConsole } = await import('../console/console-process.ts')
   return startConsole(parts)
 }
 
 /** Settles the supervisor's process before its workers have anything that they could wait for. */
 async function superviseHere(parts: Parameters<typeof supervise>[0]): ReturnType<typeof supervise> {
-  const { supervise } = await import('../../serve/supervise.ts')
-  const { settleProcess } = await import('../../serve/settle-process.ts')
+  const { supervise } = await import('../supervise.ts')
+  const { settleProcess } = await import('../settle-process.ts')
   settleProcess()
   return supervise(parts)
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Config } from '../../config/schema/schema.ts'
-import type { Log } from '../../log/log.ts'
+import type { Config } from '../config/schema/schema.ts'
+import type { Log } from '../log/log.ts'
 
 /** Log, stores, listeners, the files of policies and keys. */
 const ofGateway = 128

@@ -1,10 +1,10 @@
 import { workerData } from 'node:worker_threads'
 import { answerCalls } from '../../background/answer-calls.ts'
 import { lowerThreadPriority } from '../../background/thread-priority.ts'
+import { findCommand } from '../../cli/commands/table.ts'
 import { perform } from '../../console/api/call-command.ts'
 import type { Task, ThreadData } from '../../console/api/question-thread.ts'
 import { createSharedStores } from '../../console/stores/shared-stores.ts'
-import { findCommand } from './table.ts'
 
 /** Runs commands for the console, in a thread of its own, and keeps stores open between them. */
 const { cwd, env } = workerData as ThreadData

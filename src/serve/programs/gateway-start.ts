@@ -1,6 +1,6 @@
+import type { Io } from '../../cli/io.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import type { RunningPostern, ServeOptions } from '../../serve/options.ts'
-import type { Io } from '../io.ts'
+import type { RunningPostern, ServeOptions } from '../options.ts'
 
 /** The process that a gateway runs in. */
 export function hostOf({ host }: Io): NodeJS.Process {
@@ -10,8 +10,8 @@ export function hostOf({ host }: Io): NodeJS.Process {
 
 /** Runs a gateway in this process. */
 export async function serveHere(options: ServeOptions): Promise<RunningPostern> {
-  const { serve } = await import('../../serve/serve.ts')
-  const { settleProcess } = await import('../../serve/settle-process.ts')
+  const { serve } = await import('../serve.ts')
+  const { settleProcess } = await import('../settle-process.ts')
   return serve({ ...options, beforeListening: settleProcess })
 }
 
@@ -30,8 +30,8 @@ export async function startProcess(
   { base, isTerminal, extraMs = 0 }: StartOptions,
 ) {
   const [{ openLog }, { createShutdown }] = await Promise.all([
-    import('../../serve/open-log.ts'),
-    import('../../serve/shutdown.ts'),
+    import('../open-log.ts'),
+    import('../shutdown.ts'),
   ])
   const { stdout, stderr, env } = host
   const output = { fd: stdout.fd, errorFd: stderr.fd, isTerminal, env }

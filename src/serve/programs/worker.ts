@@ -1,9 +1,8 @@
-import type { Run } from '../command.ts'
+import type { Io } from '../../cli/io.ts'
 import { hostOf, serveHere, startProcess, watchSignals } from './gateway-start.ts'
-import type { workerSpec } from './specs.ts'
 
 /** Runs one worker process. The supervisor starts it and tells it what to do. */
-export const worker: Run<typeof workerSpec> = async (_, io) => {
+export async function worker(io: Io): Promise<number> {
   const { default: cluster } = await import('node:cluster')
   const own = cluster.worker
   if (own === undefined) {
@@ -16,7 +15,7 @@ export const worker: Run<typeof workerSpec> = async (_, io) => {
   const stopping = Promise.withResolvers<void>()
   signals.handle(stopping.resolve, () => {})
   const { work } = await import('../../workers/worker.ts')
-  const { drainMs } = await import('../../serve/ports/draining.ts')
+  const { drainMs } = await import('../ports/draining.ts')
   let code = 0
   await work({
     worker: own,

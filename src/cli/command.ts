@@ -159,15 +159,6 @@ export const linesOption = {
   },
 } as const
 
-/** The option of every command that asks a running gateway. */
-export const opsOption = {
-  ops: {
-    value: 'URL',
-    description:
-      'ops listener of the gateway, such as http://10.0.0.5:9100 (default: ops.host and ops.port of the configuration)',
-  },
-} as const
-
 /** The option of every command whose result a CI system shows. */
 export const reportOption = {
   output: {

@@ -50,7 +50,7 @@ export interface Answer<Document, Shown = unknown> {
   readonly shown?: Shown
   readonly notes?: readonly string[]
   /** An exit code of a command, a status of the API; absent: `done`. */
-  readonly outcome?: 'done' | 'no' | 'unavailable'
+  readonly outcome?: 'done' | 'no' | 'invalid' | 'unavailable'
 }
 
 type Run<Input extends Fields, Document extends TSchema, Shown = unknown> = (

@@ -25,6 +25,8 @@ interface Face<Input extends Fields, Document extends TSchema, Shown>
   readonly arguments?: readonly (keyof Input & string)[]
   /** Absent: text and JSON. */
   readonly output?: CommandSpec['options']
+  /** `false`: no --config, because it reads no configuration or has an argument for it. */
+  readonly config?: false
   /** The field before which help lists `--output`; absent: it comes after all fields. */
   readonly outputBefore?: keyof Input & string
   readonly view: () => Promise<View<Input, Document, Shown>>
@@ -103,7 +105,7 @@ function specOf<Input extends Fields, Document extends TSchema, Shown>(
         ...(required === undefined && { optional: true as const }),
       }
     }),
-    options: { ...Object.fromEntries(options), ...configOption },
+    options: { ...Object.fromEntries(options), ...(face.config !== false && configOption) },
   }
 }
 

@@ -7,12 +7,11 @@ import {
 } from '../command.ts'
 import { completionSpec } from '../completion/specs.ts'
 import { doctorSpec } from '../doctor/specs.ts'
-import { fleetSpec } from '../fleet/specs.ts'
 import { initSpec } from '../init/specs.ts'
 import { programsOf } from '../io.ts'
-import { consoleSpec, serveSpec, versionSpec, workerSpec } from '../program/specs.ts'
-import { statusSpec, upstreamsSpec } from '../running/specs.ts'
+import { consoleSpec, serveSpec, workerSpec } from '../program/specs.ts'
 import { command } from './run-command.ts'
+import { fleetCommand, statusCommand, upstreamsCommand, versionCommand } from './running.ts'
 
 /** Commands that share their first word. */
 export interface Group {
@@ -46,14 +45,14 @@ export const commands: readonly (Command & { readonly isInternal?: true })[] = [
     isInternal: true,
   },
   command(doctorSpec, async () => (await import('../doctor/doctor.ts')).doctor),
-  command(statusSpec, async () => (await import('../running/status.ts')).showStatus),
-  command(fleetSpec, async () => (await import('../fleet/fleet.ts')).showFleet),
-  command(upstreamsSpec, async () => (await import('../running/upstreams.ts')).showUpstreams),
+  statusCommand,
+  fleetCommand,
+  upstreamsCommand,
   command(completionSpec, async () => {
     const { completion } = await import('../completion/completion.ts')
     return async (call, io) => completion(call, io, await commandSet())
   }),
-  command(versionSpec, async () => (await import('../program/version.ts')).showVersion),
+  versionCommand,
 ]
 
 /** The commands of two words, by the first one. A group is loaded when the user names it. */

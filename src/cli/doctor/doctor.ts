@@ -1,12 +1,11 @@
 import { resolve } from 'node:path'
 import { listenersOf } from '../../config/checks/listeners.ts'
 import { type ConfigReading, configFile, readConfig } from '../../config/load.ts'
-import { modeFacts } from '../../config/mode.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { formatProblem } from '../../kernel/errors.ts'
+import { summaryOf, warningsOf } from '../../operations/config/check.ts'
 import { readWithoutSecret } from '../../operations/policy-settings.ts'
 import type { Run } from '../command.ts'
-import { warningsOf } from '../config/check.ts'
 import { count, formatTable, json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { type ClockSamples, createClockSamples } from './clock.ts'
@@ -79,11 +78,8 @@ function configFindings(file: string, { config, problems }: ConfigReading): read
       return { check: 'configuration', status: 'problem', message: formatProblem(each) }
     })
   }
-  const { name } = modeFacts(config.application.mode, config.jwt.timeout)
-  const routes = count(config.routes.length, 'route')
-  const upstreams = count(Object.keys(config.upstreams).length, 'upstream')
   return [
-    ok('configuration', `${file} (mode ${name}, ${routes}, ${upstreams})`),
+    ok('configuration', `${file} (${summaryOf(config)})`),
     ...warningsOf(config).map((message) =>
       warning('configuration', message, 'change the setting unless this is intended'),
     ),

@@ -2,10 +2,10 @@ import { statfs } from 'node:fs/promises'
 import { versions } from 'node:process'
 import type { Config } from '../../config/schema/schema.ts'
 import { isTooOld, oldestNode } from '../../kernel/version.ts'
+import { nearestExisting } from '../../operations/config/file-facts.ts'
 import { descriptorNeeds } from '../../workers/descriptors.ts'
 import { shareOf } from '../../workers/share.ts'
 import { workerCount } from '../../workers/worker-count.ts'
-import { nearestExisting } from '../config/file-facts.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
 export function checkNode(): Finding {

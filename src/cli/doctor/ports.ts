@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Listener } from '../../config/checks/listeners.ts'
-import { listenError } from '../config/hosts.ts'
-import { askOps } from '../running/ask-ops.ts'
-import { opsUrl } from '../running/ops-address.ts'
+import { listenError } from '../../operations/config/hosts.ts'
+import { askOps } from '../../operations/running/ask-ops.ts'
+import { opsUrl } from '../../operations/running/ops-address.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 import { directoryOf, type PortOwner, portOwner } from './port-owner.ts'
 

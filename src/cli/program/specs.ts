@@ -1,4 +1,4 @@
-import { type CommandSpec, configOption, outputOption } from '../command.ts'
+import { type CommandSpec, configOption } from '../command.ts'
 
 export const serveSpec = {
   name: 'serve',
@@ -52,13 +52,4 @@ export const workerSpec = {
   options: {},
   exitCodes: { 0: 'stopped by the supervisor', 1: 'the worker failed' },
   examples: ['postern serve  # starts the workers itself'],
-} as const satisfies CommandSpec
-
-export const versionSpec = {
-  name: 'version',
-  summary: 'print the version, commit, Node version and platform',
-  arguments: [],
-  options: { ...outputOption },
-  exitCodes: { 0: 'printed' },
-  examples: ['postern version', 'postern version --output json | jq -r .commit'],
 } as const satisfies CommandSpec

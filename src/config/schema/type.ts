@@ -8,6 +8,7 @@ const optional = new WeakSet<Schema>()
 
 const builders = {
   String: (options: Options = {}) => ({ type: 'string', ...options }),
+  Number: (options: Options = {}) => ({ type: 'number', ...options }),
   Integer: (options: Options = {}) => ({ type: 'integer', ...options }),
   Boolean: (options: Options = {}) => ({ type: 'boolean', ...options }),
   Null: () => ({ type: 'null' }),

@@ -1,5 +1,6 @@
 import { userList, userShow } from '../../operations/accounts/descriptions.ts'
 import { auditList } from '../../operations/audit/descriptions.ts'
+import { configCheck, configPrint } from '../../operations/config/descriptions.ts'
 import { loginLocks } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
 import {
@@ -12,6 +13,7 @@ import {
   policyWho,
 } from '../../operations/policy/descriptions.ts'
 import { roleList, roleShow } from '../../operations/roles/descriptions.ts'
+import { fleet, status, upstreams, version } from '../../operations/running/descriptions.ts'
 import { serviceList, tokenList } from '../../operations/services/descriptions.ts'
 import { sessionList } from '../../operations/sessions/descriptions.ts'
 import type { ConsoleRole } from '../access/roles.ts'
@@ -48,12 +50,7 @@ const asked = ['revision', 'domain', 'at', 'host'] as const
 
 /** What readers may ask. */
 export const questions: readonly Operation[] = [
-  { command: 'version', role: 'reader' },
-  { command: 'status', role: 'reader' },
-  { command: 'upstreams', role: 'reader' },
-  { command: 'fleet', role: 'reader' },
-  { command: 'config check', role: 'reader' },
-  { command: 'config print', role: 'reader' },
+  ...[version, status, upstreams, fleet, configCheck, configPrint].map(offered),
   {
     command: 'policy check',
     role: 'reader',

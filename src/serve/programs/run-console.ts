@@ -25,7 +25,7 @@ export async function runConsole(
     import('../../config/load.ts'),
     import('../../console/api/register.ts'),
     import('../../console/stores/shared-stores.ts'),
-    import('../../cli/fleet/read-fleet.ts'),
+    import('../../operations/running/read-fleet.ts'),
     import('../console/open-console.ts'),
     import('../console/every-command.ts'),
   ])
@@ -47,10 +47,10 @@ export async function runConsole(
   const operations = await createOperations({ commands: everyCommand, io, config: options.config })
   // The charts ask every few seconds, so what they ask stays open.
   const shared = createSharedStores()
-  const asker = { ...io, shared, err() {} }
+  const asker = { ...io, configFile: options.config, shared, err() {} }
   const running = await openConsole({
     ...{ config, log, operations, channel: host },
-    readFleet: () => readFleet({ config: options.config, ops: undefined }, asker),
+    readFleet: () => readFleet(undefined, asker),
   })
   const { port, address } = running
   log.info({ port, address, write: config.console.write }, 'console listening')

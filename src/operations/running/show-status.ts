@@ -1,10 +1,10 @@
 import { Fault } from '../../kernel/errors.ts'
-import type { Run } from '../command.ts'
-import { formatTable, json } from '../format.ts'
-import type { Io } from '../io.ts'
+import type { DocumentOf, RunOf } from '../operation.ts'
 import { askOps } from './ask-ops.ts'
+import type { status } from './descriptions.ts'
 import { opsAddress } from './ops-address.ts'
-import type { statusSpec } from './specs.ts'
+
+type Status = Exclude<DocumentOf<typeof status>, { readonly live: boolean }>
 
 interface Version {
   readonly version: string
@@ -31,30 +31,22 @@ interface Verdict {
 }
 
 /** Shows what a running gateway serves by, and what is wrong with it. */
-export const showStatus: Run<typeof statusSpec> = async ({ options }, io) => {
-  const ops = opsAddress(options, io)
-  if (options.live) return showLive(ops, options, io)
+export const run: RunOf<typeof status> = async ({ ops: named, live }, context) => {
+  const ops = opsAddress(named, context)
+  if (live) return { document: await liveAt(ops) }
   const version = await askOps(ops, '/version')
   const verdict = await askOps(ops, '/readyz?verbose')
-  if (!isVersion(version.body) || !isVerdict(verdict.body)) {
-    throw notAGateway(ops)
-  }
-  const status = toStatus(version.body, verdict.body)
-  io.out(options.output === 'json' ? json(status) : formatTable(toRows(status)))
-  const isRejected = status.configuration?.problem !== undefined
-  return status.ready && !isRejected && !status.workers?.outdated.length ? 0 : 1
+  if (!isVersion(version.body) || !isVerdict(verdict.body)) throw notAGateway(ops)
+  const document = toStatus(version.body, verdict.body)
+  const { ready, configuration, workers } = document
+  const isActive = configuration?.problem === undefined && !workers?.outdated.length
+  return { document, outcome: ready && isActive ? 'done' : 'no' }
 }
 
-async function showLive(
-  ops: string,
-  { output }: { readonly output: string },
-  io: Io,
-): Promise<number> {
+async function liveAt(ops: string) {
   const { body } = await askOps(ops, '/healthz')
-  const live = Object(body).status === 'alive'
-  if (!live) throw notAGateway(ops)
-  io.out(output === 'json' ? json({ live }) : 'live\n')
-  return 0
+  if (Object(body).status !== 'alive') throw notAGateway(ops)
+  return { live: true }
 }
 
 function notAGateway(ops: string): Fault {
@@ -73,7 +65,7 @@ function isVerdict(body: unknown): body is Verdict {
   return typeof ready === 'boolean' && Array.isArray(problems)
 }
 
-function toStatus({ version, mode }: Version, verdict: Verdict) {
+function toStatus({ version, mode }: Version, verdict: Verdict): Status {
   const { ready, revision, problems, configuration, workers } = verdict
   return {
     version,
@@ -86,7 +78,7 @@ function toStatus({ version, mode }: Version, verdict: Verdict) {
         file: configuration.file,
         revision: configuration.revision,
         since: configuration.since,
-        problem: configuration.lastError,
+        ...(configuration.lastError !== undefined && { problem: configuration.lastError }),
         needRestart: configuration.needRestart,
       },
     }),
@@ -100,25 +92,4 @@ function toStatus({ version, mode }: Version, verdict: Verdict) {
       },
     }),
   }
-}
-
-function toRows(status: ReturnType<typeof toStatus>): readonly (readonly string[])[] {
-  const { version, mode, ready, problems, policy, configuration, workers } = status
-  const why = problems.map(({ name, problem }) => `${name}: ${problem}`).join('; ')
-  const rows = [
-    ['version', version],
-    ['mode', mode],
-    ['ready', ready ? 'yes' : `no (${why})`],
-    ['policy', policy.revision ?? '-'],
-  ]
-  if (workers !== undefined) rows.push(['workers', `${workers.listening} of ${workers.count}`])
-  for (const { worker, problem } of workers?.outdated ?? []) {
-    rows.push(['outdated', `worker ${worker} keeps an older configuration: ${problem}`])
-  }
-  if (configuration === undefined) return rows
-  const { file, revision, since, problem, needRestart } = configuration
-  rows.push(['configuration', `${revision} (${file}, since ${since})`])
-  if (problem !== undefined) rows.push(['rejected', problem])
-  if (needRestart.length > 0) rows.push(['needs restart', needRestart.join(', ')])
-  return rows
 }

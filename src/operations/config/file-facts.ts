@@ -3,6 +3,7 @@ import { access, constants, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { secretWeakness } from '../../config/checks/secret-strength.ts'
 import type { Draft } from '../../config/schema/schema.ts'
+import { count } from '../../kernel/count.ts'
 import { Invalid } from '../../kernel/errors.ts'
 import {
   type ClientFiles,
@@ -19,7 +20,6 @@ import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
 import { assertionSigner } from '../../token/assertions.ts'
 import { type KeySetOptions, parseKeySet } from '../../token/key-set.ts'
 import { secretKey } from '../../token/keys.ts'
-import { count } from '../format.ts'
 
 /** What a usable file contains, in words. Nothing of it is secret. */
 export interface FileFacts {

@@ -1,54 +1,24 @@
 import { readFacts } from '../../fleet/read-facts.ts'
-import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
 import { Fault } from '../../kernel/errors.ts'
-import {
-  type PolicySettings,
-  policySettings,
-  withPolicyStore,
-} from '../../operations/policy-settings.ts'
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
-import type { Io } from '../io.ts'
-import { askOps } from '../running/ask-ops.ts'
-import { opsAddress } from '../running/ops-address.ts'
+import type { DocumentOf } from '../operation.ts'
+import { type PolicySettings, policySettings, withPolicyStore } from '../policy-settings.ts'
+import { askOps } from './ask-ops.ts'
+import type { fleet } from './descriptions.ts'
+import { type Asking, opsAddress } from './ops-address.ts'
 
-type ReplicaState = 'current' | 'behind' | 'stale' | 'lost'
-
-export interface FleetReplica {
-  readonly id: string
-  readonly state: ReplicaState
-  readonly revision: string | null
-  readonly version: string
-  /** Since its last report. */
-  readonly ageSeconds: number
-  readonly lastError?: string
-  /** Absent for a gateway of an older version. */
-  readonly facts?: ReplicaFacts
-}
-
-interface Fleet {
-  /** `redis`: all that report there; `gateway`: the processes of the one that was asked. */
-  readonly source: 'redis' | 'gateway'
-  /** The live policy; `null`: nothing is published. */
-  readonly revision: string | null
-  readonly converged: boolean
-  readonly counts: Readonly<Record<ReplicaState, number>>
-  readonly replicas: readonly FleetReplica[]
-}
-
-interface FleetOptions {
-  readonly config: string | undefined
-  readonly ops: string | undefined
-}
+type Fleet = DocumentOf<typeof fleet>
+type FleetReplica = Fleet['replicas'][number]
 
 /** Every gateway that is known, by what it reports. Throws a Fault if what knows them does not answer. */
-export async function readFleet(options: FleetOptions, io: Io): Promise<Fleet> {
-  if (options.ops !== undefined) return ofGateway(opsAddress(options, io))
-  const settings = policySettings(options.config, io)
+export async function readFleet(ops: string | undefined, context: Asking): Promise<Fleet> {
+  if (ops !== undefined) return ofGateway(opsAddress(ops, context))
+  const settings = policySettings(context.configFile, context)
   const byRedis =
     settings.config?.policy.source === 'redis' ||
-    (settings.config === undefined && io.env['POSTERN_REDIS__URL'] !== undefined)
-  if (!byRedis) return ofGateway(opsAddress(options, io))
+    (settings.config === undefined && context.env['POSTERN_REDIS__URL'] !== undefined)
+  if (!byRedis) return ofGateway(opsAddress(ops, context))
   return withPolicyStore(settings, (store) => ofRedis(store, settings))
 }
 
@@ -97,13 +67,10 @@ function fleetOf(
   revision: string | null,
   replicas: readonly FleetReplica[],
 ): Fleet {
-  const of = (state: ReplicaState) => replicas.filter((each) => each.state === state).length
-  const counts = {
-    current: of('current'),
-    behind: of('behind'),
-    stale: of('stale'),
-    lost: of('lost'),
-  }
-  const converged = revision !== null && replicas.length > 0 && counts.current === replicas.length
+  const of = (state: FleetReplica['state']) =>
+    replicas.filter((each) => each.state === state).length
+  const [current, behind] = [of('current'), of('behind')]
+  const counts = { current, behind, stale: of('stale'), lost: of('lost') }
+  const converged = revision !== null && replicas.length > 0 && current === replicas.length
   return { source, revision, converged, counts, replicas }
 }

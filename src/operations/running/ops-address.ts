@@ -2,35 +2,35 @@ import { isIPv6 } from 'node:net'
 import { configFile, draftOfEnvironment } from '../../config/load.ts'
 import type { Config, Draft } from '../../config/schema/schema.ts'
 import { Invalid } from '../../kernel/errors.ts'
-import { firstOf, readWithoutSecret } from '../../operations/policy-settings.ts'
-import { UsageError } from '../command.ts'
-import { printable } from '../format.ts'
-import type { Io } from '../io.ts'
+import { printable } from '../../kernel/printable.ts'
+import type { Context } from '../context.ts'
+import { InvalidInput } from '../invalid-input.ts'
+import { firstOf, readWithoutSecret } from '../policy-settings.ts'
 
 /**
  * The URL of an ops listener: the given one, or that of the configuration. An invalid configuration is
  * noted and used as far as it goes: a gateway that rejects it is the one that people ask about. Throws
  * `Invalid` if its file cannot be read, or if only the gateway knows its port.
  */
-export function opsAddress(
-  options: { readonly ops: string | undefined; readonly config: string | undefined },
-  io: Io,
-): string {
-  return options.ops === undefined ? configuredOps(options.config, io) : givenOps(options.ops)
+export function opsAddress(ops: string | undefined, context: Asking): string {
+  return ops === undefined ? configuredOps(context) : givenOps(ops)
 }
+
+export type Asking = Omit<Context, 'actor' | 'now'>
 
 function givenOps(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(
-      `--ops: write a URL such as http://127.0.0.1:9100, not ${JSON.stringify(text)}`,
+    throw new InvalidInput(
+      'ops',
+      `write a URL such as http://127.0.0.1:9100, not ${JSON.stringify(text)}`,
     )
   }
   return url.origin
 }
 
-function configuredOps(named: string | undefined, io: Io): string {
-  const source = { file: named, env: io.env, cwd: io.cwd }
+function configuredOps(context: Asking): string {
+  const source = { file: context.configFile, env: context.env, cwd: context.cwd }
   const { config, problems, written } = readWithoutSecret(source)
   const ops = config?.ops ?? opsIn(written?.draft ?? draftOfEnvironment(source))
   if (ops === undefined) throw new Invalid(problems)
@@ -41,7 +41,7 @@ function configuredOps(named: string | undefined, io: Io): string {
   }
   const address = opsUrl(ops)
   if (config === undefined) {
-    io.err(
+    context.err(
       `note: ${printable(`the configuration is not valid (${firstOf(problems)}); asking ${address}, use --ops if the gateway listens elsewhere`)}\n`,
     )
   }

@@ -1,29 +1,23 @@
-import { certainOffset, clockWarning } from '../../fleet/clock-offset.ts'
-import type { Run } from '../command.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { formatTable, json, printable } from '../format.ts'
-import { type FleetReplica, readFleet } from './read-fleet.ts'
-import type { fleetSpec } from './specs.ts'
+import { certainOffset } from '../../fleet/clock-offset.ts'
+import type { DocumentOf } from '../../operations/operation.ts'
+import type { fleet } from '../../operations/running/descriptions.ts'
+import { formatTable, printable } from '../format.ts'
+import type { ViewOf } from '../view.ts'
 
-/** Shows every gateway that is known. */
-export const showFleet: Run<typeof fleetSpec> = async ({ options }, io) => {
-  const fleet = await readFleet(options, io)
-  const { converged, replicas, revision, counts } = fleet
-  if (options.output === 'json') io.out(json(fleet))
-  else if (replicas.length === 0) io.err('no gateway has reported\n')
-  else {
-    const now = io.now?.() ?? Date.now()
-    io.out(`${counts.current}/${replicas.length} on ${revision ?? 'no policy'}\n`)
-    io.out(formatTable([titles, ...replicas.map((each) => toRow(each, now))]))
-    for (const { id, lastError } of replicas) {
-      if (lastError !== undefined) io.out(`${printable(`${id} last error: ${lastError}`)}\n`)
+type Replica = DocumentOf<typeof fleet>['replicas'][number]
+
+export const fleetView: ViewOf<typeof fleet, { readonly now: number }> = {
+  text({ document: { replicas, revision, counts }, shown, notes = [] }) {
+    if (replicas.length === 0) return { out: '', err: 'no gateway has reported\n' }
+    const errors = replicas.flatMap(({ id, lastError }) =>
+      lastError === undefined ? [] : [`${printable(`${id} last error: ${lastError}`)}\n`],
+    )
+    const rows = replicas.map((each) => toRow(each, shown?.now ?? 0))
+    return {
+      out: `${counts.current}/${replicas.length} on ${revision ?? 'no policy'}\n${formatTable([titles, ...rows])}${errors.join('')}`,
+      err: notes.map((note) => `${printable(note)}\n`).join(''),
     }
-    for (const { id, state, facts } of replicas) {
-      const warned = state === 'lost' ? '' : clockWarning(id, facts?.clock)
-      if (warned !== '') io.err(`${printable(warned)}\n`)
-    }
-  }
-  return converged ? exitCodes.done : exitCodes.no
+  },
 }
 
 const titles = [
@@ -41,7 +35,7 @@ const titles = [
   ...['CERTIFICATE', 'OUT', 'REQUESTS'],
 ]
 
-function toRow(replica: FleetReplica, now: number): readonly string[] {
+function toRow(replica: Replica, now: number): readonly string[] {
   const { id, state, revision, ageSeconds, version, facts } = replica
   const known = [id, state, revision ?? '-', `${ageSeconds} s ago`, version]
   if (facts === undefined) return [...known, '-', '-', '-', '-', '-', '-', '-']

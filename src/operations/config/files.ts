@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Written } from '../../config/load.ts'
+import { count } from '../../kernel/count.ts'
 import { formatProblem, Invalid, type Problem } from '../../kernel/errors.ts'
 import { checkModule } from '../../login/methods/module/check-module.ts'
 import { readOpenApi } from '../../openapi/document.ts'
@@ -7,7 +8,6 @@ import { readLogo } from '../../page/read-logo.ts'
 import { readResponseFile } from '../../stores/files/response-file.ts'
 import { readTrust } from '../../stores/keys/trusted-keys.ts'
 import { readBearer } from '../../token/issuers/fetch-keys.ts'
-import { count } from '../format.ts'
 import {
   checkAppendable,
   checkClientFiles,

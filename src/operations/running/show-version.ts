@@ -3,21 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { arch, platform, versions } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { version } from '../../kernel/version.ts'
-import type { Run } from '../command.ts'
-import { formatTable, json } from '../format.ts'
-import type { Io } from '../io.ts'
-import type { versionSpec } from './specs.ts'
+import type { Context } from '../context.ts'
+import type { RunOf } from '../operation.ts'
+import type { version as described } from './descriptions.ts'
 
-/** Prints what a bug report needs. */
-export const showVersion: Run<typeof versionSpec> = async ({ options }, io) => {
-  const facts = {
-    version,
-    commit: commit(io.env),
-    node: versions.node,
-    platform: `${platform}-${arch}`,
-  }
-  io.out(options.output === 'json' ? json(facts) : formatTable(Object.entries(facts)))
-  return 0
+/** What a bug report needs. */
+export const run: RunOf<typeof described> = async (_, { env }) => {
+  const system = { node: versions.node, platform: `${platform}-${arch}` }
+  return { document: { version, commit: commit(env), ...system } }
 }
 
 /** The build writes it beside the compiled program. */
@@ -25,12 +18,12 @@ const stamp = new URL('../../commit', import.meta.url)
 const checkout = new URL('../../../', import.meta.url)
 
 /** The commit that this program was built from, `-dirty` when files had changed, or `unknown`. */
-function commit(env: Io['env']): string {
+function commit(env: Context['env']): string {
   const known = existsSync(stamp) ? readFileSync(stamp, 'utf8') : askGit(env)
   return /^[0-9a-f]{7,64}(?:-dirty)?$/.exec(known.trim())?.[0] ?? 'unknown'
 }
 
-function askGit(env: Io['env']): string {
+function askGit(env: Context['env']): string {
   // Elsewhere, such as in node_modules, git would answer for the project around it.
   if (!existsSync(new URL('.git', checkout))) return ''
   const foreign = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE']

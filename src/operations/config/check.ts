@@ -1,0 +1,44 @@
+import { identityWarnings } from '../../config/identity-warnings.ts'
+import { configFile, readConfig } from '../../config/load.ts'
+import { modeFacts } from '../../config/mode.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { count } from '../../kernel/count.ts'
+import type { RunOf } from '../operation.ts'
+import type { configCheck } from './descriptions.ts'
+import { checkFiles } from './files.ts'
+import { hostProblems } from './hosts.ts'
+import { nearRoutes } from './near-routes.ts'
+
+/** Reports whether a gateway can start with a configuration. */
+export const run: RunOf<typeof configCheck> = async (input, context) => {
+  const { env, cwd } = context
+  const source = { file: input.file ?? context.configFile, env, cwd }
+  const { config, written, ...reading } = readConfig(source)
+  const problems = [...reading.problems]
+  if (written !== undefined && !input['no-files']) {
+    const files = await checkFiles(written, cwd)
+    problems.push(...files.flatMap((file) => file.problems), ...(await hostProblems(written)))
+  }
+  const ok = problems.length === 0
+  const found = { file: configFile(source), ok, problems }
+  return config === undefined
+    ? { document: { ...found, warnings: [] }, outcome: 'invalid' }
+    : {
+        document: { ...found, warnings: warningsOf(config), summary: summaryOf(config) },
+        outcome: ok ? 'done' : 'invalid',
+      }
+}
+
+/** What a gateway starts with, but probably should not. */
+export function warningsOf(config: Config): readonly string[] {
+  const { warning } = modeFacts(config.application.mode, config.jwt.timeout)
+  const found = [warning, ...identityWarnings(config), ...nearRoutes(config)]
+  return found.filter((each) => each !== undefined)
+}
+
+/** `mode dev, 1 route, 1 upstream`. */
+export function summaryOf({ application, jwt, routes, upstreams }: Config): string {
+  const { name } = modeFacts(application.mode, jwt.timeout)
+  const number = Object.keys(upstreams).length
+  return `mode ${name}, ${count(routes.length, 'route')}, ${count(number, 'upstream')}`
+}

@@ -1,10 +1,8 @@
-import type { MetricRegistry } from './registry.ts'
-import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
+import { type MetricRegistry, secondsOf } from './registry.ts'
+import { addReloadMetrics, type CountedReloads } from './reload-metrics.ts'
 
-interface CountedCertificate {
+interface CountedCertificate extends CountedReloads {
   readonly notAfter: string
-  readonly lastError: string | undefined
-  readonly reloads: Reloads
 }
 
 /** Shows expiry and reloads of the certificate. Returns the function that counts a failed handshake. */
@@ -12,14 +10,12 @@ export function addCertificateMetrics(
   registry: MetricRegistry,
   read: () => CountedCertificate,
 ): () => void {
-  registry.readGauge(
-    {
-      name: 'postern_tls_certificate_not_after_seconds',
-      help: 'Expiry of the certificate of the public port, in seconds since the epoch.',
-      aggregate: 'min',
-    },
-    () => [{ value: Date.parse(read().notAfter) / 1000 }],
-  )
+  registry.readGauge({
+    name: 'postern_tls_certificate_not_after_seconds',
+    help: 'Expiry of the certificate of the public port, in seconds since the epoch.',
+    aggregate: 'min',
+    read: () => secondsOf(read().notAfter),
+  })
   addReloadMetrics(
     registry,
     {
@@ -27,10 +23,7 @@ export function addCertificateMetrics(
       total: 'Certificate reloads: ok if the new certificate became active, failed if not.',
       success: '0 while the certificate files are unusable and the last good pair stays active.',
     },
-    () => {
-      const { reloads, lastError } = read()
-      return { reloads, isWell: lastError === undefined }
-    },
+    read,
   )
   return registry.counter({
     name: 'postern_tls_handshake_failures_total',

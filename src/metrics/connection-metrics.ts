@@ -67,29 +67,25 @@ export function addConnectionGauge(
   registry: MetricRegistry,
   ports: () => readonly { readonly idle: number; readonly active: number }[],
 ): void {
-  registry.readGauge(
-    {
-      name: 'postern_client_connections',
-      help: 'Open client connections; active ones have a request in flight.',
-      labels: ['state'],
-      aggregate: 'sum',
-    },
-    () =>
-      (['idle', 'active'] as const).map((state) => ({
-        value: ports().reduce((sum, counts) => sum + counts[state], 0),
-        labels: { state },
-      })),
-  )
+  registry.readGauge({
+    name: 'postern_client_connections',
+    help: 'Open client connections; active ones have a request in flight.',
+    labels: ['state'],
+    aggregate: 'sum',
+    read: () =>
+      (['idle', 'active'] as const).map((state) => [
+        ports().reduce((sum, counts) => sum + counts[state], 0),
+        state,
+      ]),
+  })
 }
 
 /** Connections that never reached the gateway. The supervisor alone reports them: the system counts for all workers. */
 export function addListenOverflows(registry: MetricRegistry, read: () => number | undefined): void {
   const before = read() ?? 0
-  registry.readCounter(
-    {
-      name: 'postern_listen_overflows_total',
-      help: 'Connections the operating system dropped since the start because an accept queue was full, of all processes in the network namespace.',
-    },
-    () => [{ value: (read() ?? before) - before }],
-  )
+  registry.readCounter({
+    name: 'postern_listen_overflows_total',
+    help: 'Connections the operating system dropped since the start because an accept queue was full, of all processes in the network namespace.',
+    read: () => (read() ?? before) - before,
+  })
 }

@@ -8,29 +8,29 @@ interface CountedLoginRecords {
   readonly retried: number
 }
 
-const counters = {
-  written: 'Login records this process wrote to the table.',
-  dropped: 'Login records dropped because the queue was full.',
-  refused: 'Login records the table rejected, and unreadable entries of the stream.',
-  retried: 'Failed writes of login records that are retried.',
-} as const
+const counters = [
+  ['written', 'Login records this process wrote to the table.'],
+  ['dropped', 'Login records dropped because the queue was full.'],
+  ['refused', 'Login records the table rejected, and unreadable entries of the stream.'],
+  ['retried', 'Failed writes of login records that are retried.'],
+] as const
 
 /** Shows whether the login log keeps up, and what it dropped. */
 export function addLoginLogMetrics(
   registry: MetricRegistry,
   read: () => CountedLoginRecords,
 ): void {
-  registry.readGauge(
-    {
-      name: 'postern_login_log_queued',
-      help: 'Login records held only in the memory of this process.',
-      aggregate: 'sum',
-    },
-    () => [{ value: read().queued }],
-  )
-  for (const [kind, help] of Object.entries(counters)) {
-    registry.readCounter({ name: `postern_login_log_${kind}_total`, help }, () => [
-      { value: read()[kind as keyof typeof counters] },
-    ])
+  registry.readGauge({
+    name: 'postern_login_log_queued',
+    help: 'Login records held only in the memory of this process.',
+    aggregate: 'sum',
+    read: () => read().queued,
+  })
+  for (const [kind, help] of counters) {
+    registry.readCounter({
+      name: `postern_login_log_${kind}_total`,
+      help,
+      read: () => read()[kind],
+    })
   }
 }

@@ -1,43 +1,37 @@
-import type { MetricRegistry, Reading } from './registry.ts'
-import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
+import { type MetricRegistry, secondsOf } from './registry.ts'
+import { addReloadMetrics, type CountedReloads } from './reload-metrics.ts'
 import { addSnapshotMetrics, type CountedSnapshot } from './snapshot-metrics.ts'
 
-interface CountedPolicies {
+interface CountedPolicies extends CountedReloads {
   readonly source: string
   readonly revision: string | undefined
   readonly engine: string | undefined
   readonly rules: number | undefined
-  readonly stale: boolean
   /** When this revision became active, and when the source last confirmed it, in RFC 3339. */
   readonly since: string | undefined
   readonly confirmedAt: string | undefined
-  readonly reloads: Reloads
   readonly trust?: { readonly rejected: Readonly<Record<string, number>> } | undefined
   readonly snapshot?: CountedSnapshot | undefined
 }
 
 /** Shows the active policy, since when it is active, and how reloads go. */
 export function addPolicyMetrics(registry: MetricRegistry, read: () => CountedPolicies): void {
-  registry.readGauge(
-    {
-      name: 'postern_policy_info',
-      help: 'Always 1; the labels identify the active policy.',
-      labels: ['revision', 'source', 'engine'],
-      aggregate: 'max',
-    },
-    () => {
+  registry.readGauge({
+    name: 'postern_policy_info',
+    help: 'Always 1; the labels identify the active policy.',
+    labels: ['revision', 'source', 'engine'],
+    aggregate: 'max',
+    read: () => {
       const { revision, source, engine = 'none' } = read()
-      return revision === undefined ? [] : [{ value: 1, labels: { revision, source, engine } }]
+      return revision === undefined ? [] : [[1, revision, source, engine]]
     },
-  )
-  registry.readGauge(
-    {
-      name: 'postern_policy_rules',
-      help: 'Rules in the active policy.',
-      aggregate: 'max',
-    },
-    () => known(read().rules),
-  )
+  })
+  registry.readGauge({
+    name: 'postern_policy_rules',
+    help: 'Rules in the active policy.',
+    aggregate: 'max',
+    read: () => read().rules,
+  })
   addReloadMetrics(
     registry,
     {
@@ -45,23 +39,15 @@ export function addPolicyMetrics(registry: MetricRegistry, read: () => CountedPo
       total: 'Policy reloads: ok if the new policy became active, failed if not.',
       success: '0 while the last reload failed and the last good policy stays active.',
     },
-    () => {
-      const { reloads, stale } = read()
-      return { reloads, isWell: !stale }
-    },
+    read,
   )
-  registry.readCounter(
-    {
-      name: 'postern_policy_rejected_total',
-      help: 'Attempts to load a policy that policy.trust rejected, by reason.',
-      labels: ['reason'],
-    },
-    () =>
-      Object.entries(read().trust?.rejected ?? {}).map(([reason, value]) => ({
-        value,
-        labels: { reason },
-      })),
-  )
+  registry.readCounter({
+    name: 'postern_policy_rejected_total',
+    help: 'Attempts to load a policy that policy.trust rejected, by reason.',
+    labels: ['reason'],
+    read: () =>
+      Object.entries(read().trust?.rejected ?? {}).map(([reason, count]) => [count, reason]),
+  })
   addSnapshotMetrics(
     registry,
     {
@@ -71,22 +57,18 @@ export function addPolicyMetrics(registry: MetricRegistry, read: () => CountedPo
     },
     () => read().snapshot,
   )
-  registry.readGauge(
-    {
-      name: 'postern_policy_last_reload_timestamp_seconds',
-      help: 'When the active policy became active.',
-      aggregate: 'min',
-    },
-    () => known(seconds(read().since)),
-  )
-  registry.readGauge(
-    {
-      name: 'postern_policy_confirmed_timestamp_seconds',
-      help: 'When the source last confirmed that the active policy is the newest.',
-      aggregate: 'min',
-    },
-    () => known(seconds(read().confirmedAt)),
-  )
+  registry.readGauge({
+    name: 'postern_policy_last_reload_timestamp_seconds',
+    help: 'When the active policy became active.',
+    aggregate: 'min',
+    read: () => secondsOf(read().since),
+  })
+  registry.readGauge({
+    name: 'postern_policy_confirmed_timestamp_seconds',
+    help: 'When the source last confirmed that the active policy is the newest.',
+    aggregate: 'min',
+    read: () => secondsOf(read().confirmedAt),
+  })
 }
 
 /** From an immediate message to several polls of a failing Redis. */
@@ -99,12 +81,4 @@ export function addPropagationMetric(registry: MetricRegistry): (seconds: number
     help: 'Time from publication (clock of Redis) to activation (clock of this gateway); 0 if that is negative.',
     buckets: propagationBuckets,
   })
-}
-
-function known(value: number | undefined): readonly Reading<never>[] {
-  return value === undefined ? [] : [{ value }]
-}
-
-function seconds(time: string | undefined): number | undefined {
-  return time === undefined ? undefined : Date.parse(time) / 1000
 }

@@ -1,48 +1,42 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from '@prometheus-io/client'
-import { createCounts } from './counts.ts'
+import { createCounts, type Sample } from './counts.ts'
 import { createQuickHistogram } from './quick-histogram.ts'
 import { type AggregateRule, aggregateRuleOf, type MetricSnapshot } from './snapshot.ts'
 
 /** Name and help text of a metric. Labels take values from closed lists only. */
-interface MetricOptions<Label extends string> {
+interface MetricOptions {
   readonly name: string
   readonly help: string
-  readonly labels?: readonly Label[]
+  readonly labels?: readonly string[]
   /** For gauges: how the values of several workers become one. Unset: each worker keeps its own. */
   readonly aggregate?: AggregateRule
 }
 
 /** A counter, and the label values whose series it shows at 0 before the first event. */
-interface CounterOptions<Label extends string> extends MetricOptions<Label> {
+interface CounterOptions extends MetricOptions {
   readonly fromZero?: readonly (readonly string[])[]
 }
 
-/** One value, read at scrape time. */
-export interface Reading<Label extends string> {
-  readonly value: number
-  readonly labels?: Readonly<Record<Label, string>>
+/** A metric without labels has one value at most; `undefined`: no sample, for 0 would be a statement. */
+type Reading = number | undefined | readonly Sample[]
+
+/** A metric that another part keeps, read at scrape time. */
+interface ReadMetric extends MetricOptions {
+  readonly read: () => Reading
 }
 
 /** All metrics of one gateway, for Prometheus. */
 export interface MetricRegistry {
   /** A counter; the returned function increments it. */
-  counter<Label extends string>(options: CounterOptions<Label>): (...labels: string[]) => void
+  counter(options: CounterOptions): (...labels: string[]) => void
   /** A histogram of seconds, with at most one label; the returned function observes. */
   duration(
-    options: Omit<MetricOptions<string>, 'labels'> & DurationOptions,
+    options: Omit<MetricOptions, 'labels'> & DurationOptions,
   ): (seconds: number, label?: string) => void
-  /** A counter that another part keeps, read at scrape time. */
-  readCounter<Label extends string>(
-    options: MetricOptions<Label>,
-    read: () => readonly Reading<Label>[],
-  ): void
-  /** A gauge, read at scrape time. */
-  readGauge<Label extends string>(
-    options: MetricOptions<Label>,
-    read: () => readonly Reading<Label>[],
-  ): void
-  /** What `readCounter` of this name reads now; empty if there is none. */
-  readings(name: string): readonly Reading<string>[]
+  readCounter(metric: ReadMetric): void
+  readGauge(metric: ReadMetric): void
+  /** The samples of `readCounter` of this name now; empty if there is none. */
+  samples(name: string): readonly Sample[]
   /** Every metric in text form, with those of the process. */
   text(): Promise<string>
   /** The same as data, for aggregation over processes; `own` leaves out those of the process. */
@@ -68,30 +62,27 @@ export function createMetricRegistry(): MetricRegistry {
   const registry = new Registry()
   const registers = [registry]
   const rules = new Map<string, AggregateRule>()
-  const readers = new Map<string, () => readonly Reading<string>[]>()
+  const readers = new Map<string, () => Reading>()
 
-  function common({ name, help, labels = [] }: MetricOptions<string>) {
+  function common({ name, help, labels = [] }: MetricOptions) {
     return { name, help, labelNames: [...labels], registers }
   }
 
-  function readCounter(
-    options: MetricOptions<string>,
-    read: () => readonly Reading<string>[],
-  ): void {
+  function readCounter({ read, ...options }: ReadMetric): void {
     readers.set(options.name, read)
     new Counter<string>({
       ...common(options),
       collect() {
         clear(this)
-        for (const { labels = {}, value } of read()) this.inc(labels, value)
+        for (const { value, labels } of labelled(read(), options)) this.inc(labels, value)
       },
     })
   }
 
   return {
     counter(options) {
-      const counts = createCounts(options.labels ?? [], options.fromZero)
-      readCounter(options, counts.readings)
+      const counts = createCounts(options.labels?.length ?? 0, options.fromZero)
+      readCounter({ ...options, read: counts.samples })
       return counts.add
     },
     duration({ name, help, label, buckets = defaultBuckets }) {
@@ -101,8 +92,8 @@ export function createMetricRegistry(): MetricRegistry {
       return observe
     },
     readCounter,
-    readings: (name) => readers.get(name)?.() ?? [],
-    readGauge(options, read) {
+    samples: (name) => samplesOf(readers.get(name)?.()),
+    readGauge({ read, ...options }) {
       const { name, aggregate } = options
       if (aggregate !== undefined) rules.set(name, aggregate)
       new Gauge<string>({
@@ -110,7 +101,7 @@ export function createMetricRegistry(): MetricRegistry {
         collect() {
           // Else the series of a revision that is no longer active would stay.
           clear(this)
-          for (const { labels = {}, value } of read()) this.set(labels, value)
+          for (const { value, labels } of labelled(read(), options)) this.set(labels, value)
         },
       })
     },
@@ -130,9 +121,26 @@ export function createMetricRegistry(): MetricRegistry {
   }
 }
 
+function samplesOf(reading: Reading): readonly Sample[] {
+  if (reading === undefined) return []
+  return typeof reading === 'number' ? [[reading]] : reading
+}
+
+function labelled(reading: Reading, { labels = [] }: MetricOptions) {
+  return samplesOf(reading).map(([value, ...values]) => ({
+    value,
+    labels: Object.fromEntries(labels.map((name, at) => [name, values[at] ?? ''])),
+  }))
+}
+
 /** The library omits empty labels, contrary to its types. */
 function labelsOf({ labels }: { labels?: object }): MetricSnapshot['values'][number]['labels'] {
   return { ...labels }
+}
+
+/** A time of RFC 3339 in seconds since the epoch. */
+export function secondsOf(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : Date.parse(time) / 1000
 }
 
 /** Snapshots in Prometheus text form. */

@@ -1,9 +1,9 @@
 import type { MetricRegistry } from './registry.ts'
 
-/** How many reloads became active, and how many failed. */
-export interface Reloads {
-  readonly ok: number
-  readonly failed: number
+/** How many reloads became active, how many failed, and why the last one failed, if it did. */
+export interface CountedReloads {
+  readonly reloads: { readonly ok: number; readonly failed: number }
+  readonly lastError: string | undefined
 }
 
 interface ReloadTexts {
@@ -17,17 +17,24 @@ interface ReloadTexts {
 export function addReloadMetrics(
   registry: MetricRegistry,
   { prefix, total, success }: ReloadTexts,
-  read: () => { readonly reloads: Reloads; readonly isWell: boolean },
+  read: () => CountedReloads,
 ): void {
-  registry.readCounter({ name: `${prefix}_reloads_total`, help: total, labels: ['result'] }, () => {
-    const { ok, failed } = read().reloads
-    return [
-      { value: ok, labels: { result: 'ok' } },
-      { value: failed, labels: { result: 'failed' } },
-    ]
+  registry.readCounter({
+    name: `${prefix}_reloads_total`,
+    help: total,
+    labels: ['result'],
+    read: () => {
+      const { ok, failed } = read().reloads
+      return [
+        [ok, 'ok'],
+        [failed, 'failed'],
+      ]
+    },
   })
-  registry.readGauge(
-    { name: `${prefix}_last_reload_success`, help: success, aggregate: 'min' },
-    () => [{ value: read().isWell ? 1 : 0 }],
-  )
+  registry.readGauge({
+    name: `${prefix}_last_reload_success`,
+    help: success,
+    aggregate: 'min',
+    read: () => (read().lastError === undefined ? 1 : 0),
+  })
 }

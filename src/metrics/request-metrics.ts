@@ -1,3 +1,4 @@
+import type { Sample } from './counts.ts'
 import { createCounts } from './counts.ts'
 import {
   callerKinds,
@@ -63,25 +64,21 @@ const requestLabels = ['route', 'method', 'status', 'outcome']
 /** Counts requests and the results of their checks. */
 export function createRequestMetrics(registry: MetricRegistry, known: KnownLabels): RequestMetrics {
   let open = 0
-  const counts = createCounts(requestLabels)
+  const counts = createCounts(requestLabels.length)
   const requests = counts.add
-  registry.readCounter(
-    {
-      name: 'postern_requests_total',
-      help: 'Finished requests; outcome is the true result also where the HTTP status is 200.',
-      labels: requestLabels,
-    },
-    counts.readings,
-  )
+  registry.readCounter({
+    name: 'postern_requests_total',
+    help: 'Finished requests; outcome is the true result also where the HTTP status is 200.',
+    labels: requestLabels,
+    read: counts.samples,
+  })
   // The combinations above are too many to exist from the start; outcomes alone are few.
-  registry.readCounter(
-    {
-      name: 'postern_outcomes_total',
-      help: 'Finished requests by outcome; every outcome is present from the start.',
-      labels: ['outcome'],
-    },
-    () => byOutcome(known.outcomes, counts.readings()),
-  )
+  registry.readCounter({
+    name: 'postern_outcomes_total',
+    help: 'Finished requests by outcome; every outcome is present from the start.',
+    labels: ['outcome'],
+    read: () => byOutcome(known.outcomes, counts.samples()),
+  })
   const durations = registry.duration({
     name: 'postern_request_duration_seconds',
     help: 'Time from the end of the request headers to the end of the response.',
@@ -139,14 +136,12 @@ export function createRequestMetrics(registry: MetricRegistry, known: KnownLabel
     labels: ['upstream'],
     fromZero: known.upstreams.map((upstream) => [upstream]),
   })
-  registry.readGauge(
-    {
-      name: 'postern_open_requests',
-      help: 'Requests in flight.',
-      aggregate: 'sum',
-    },
-    () => [{ value: open }],
-  )
+  registry.readGauge({
+    name: 'postern_open_requests',
+    help: 'Requests in flight.',
+    aggregate: 'sum',
+    read: () => open,
+  })
   const own = new Map([
     ['login', logins],
     ['captcha', captchas],
@@ -180,14 +175,10 @@ export function createRequestMetrics(registry: MetricRegistry, known: KnownLabel
 }
 
 /** Sums by outcome, with outcomes that have not occurred yet at 0. */
-function byOutcome(
-  outcomes: readonly string[],
-  readings: ReturnType<ReturnType<typeof createCounts>['readings']>,
-) {
+function byOutcome(outcomes: readonly string[], samples: readonly Sample[]): readonly Sample[] {
   const sums = new Map(outcomes.map((outcome) => [outcome, 0]))
-  for (const { value, labels } of readings) {
-    const outcome = labels['outcome'] ?? ''
-    sums.set(outcome, (sums.get(outcome) ?? 0) + value)
+  for (const [count, _route, _method, _status, outcome = ''] of samples) {
+    sums.set(outcome, (sums.get(outcome) ?? 0) + count)
   }
-  return [...sums].map(([outcome, value]) => ({ value, labels: { outcome } }))
+  return [...sums].map(([outcome, count]) => [count, outcome])
 }

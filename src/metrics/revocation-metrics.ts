@@ -14,40 +14,31 @@ export function addRevocationMetrics(
   registry: MetricRegistry,
   read: () => CountedRevocations,
 ): void {
-  registry.readGauge(
-    {
-      name: 'postern_revocations',
-      help: 'Revoked tokens, and users whose tokens were all revoked.',
-      labels: ['kind'],
-      aggregate: 'max',
-    },
-    () => {
+  registry.readGauge({
+    name: 'postern_revocations',
+    help: 'Revoked tokens, and users whose tokens were all revoked.',
+    labels: ['kind'],
+    aggregate: 'max',
+    read: () => {
       const { tokens, users } = read()
       return [
-        { value: tokens, labels: { kind: 'token' } },
-        { value: users, labels: { kind: 'user' } },
+        [tokens, 'token'],
+        [users, 'user'],
       ]
     },
-  )
-  registry.readGauge(
-    {
-      name: 'postern_revocations_age_seconds',
-      help: 'Time since the store last confirmed the revocation list; absent until the first time.',
-      aggregate: 'max',
-    },
-    () => {
-      const { ageSeconds: value } = read()
-      return value === undefined ? [] : [{ value }]
-    },
-  )
-  registry.readGauge(
-    {
-      name: 'postern_revocations_stale',
-      help: '1 while the revocation list is older than revocation.maxAgeMs.',
-      aggregate: 'max',
-    },
-    () => [{ value: read().stale ? 1 : 0 }],
-  )
+  })
+  registry.readGauge({
+    name: 'postern_revocations_age_seconds',
+    help: 'Time since the store last confirmed the revocation list; absent until the first time.',
+    aggregate: 'max',
+    read: () => read().ageSeconds,
+  })
+  registry.readGauge({
+    name: 'postern_revocations_stale',
+    help: '1 while the revocation list is older than revocation.maxAgeMs.',
+    aggregate: 'max',
+    read: () => (read().stale ? 1 : 0),
+  })
   addSnapshotMetrics(
     registry,
     {

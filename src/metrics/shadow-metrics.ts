@@ -19,34 +19,30 @@ export function addShadowMetrics(
   read: () => CountedShadow | undefined,
   totals: () => ShadowTotals,
 ): void {
-  registry.readGauge(
-    {
-      name: 'postern_policy_shadow_active',
-      help: '1 while this gateway evaluates the shadow policy, 0 while it cannot; absent without one.',
-      labels: ['revision'],
-      aggregate: 'min',
-    },
-    () => {
+  registry.readGauge({
+    name: 'postern_policy_shadow_active',
+    help: '1 while this gateway evaluates the shadow policy, 0 while it cannot; absent without one.',
+    labels: ['revision'],
+    aggregate: 'min',
+    read: () => {
       const shadow = read()
       if (shadow === undefined) return []
       const { revision, since } = shadow
-      return [{ value: since === undefined ? 0 : 1, labels: { revision } }]
+      return [[since === undefined ? 0 : 1, revision]]
     },
-  )
-  registry.readCounter(
-    {
-      name: 'postern_policy_shadow_decisions_total',
-      help: 'Decisions that the shadow policy was asked about: same as the live one, would-deny, would-allow, or failed.',
-      labels: ['result'],
-    },
-    () => {
+  })
+  registry.readCounter({
+    name: 'postern_policy_shadow_decisions_total',
+    help: 'Decisions that the shadow policy was asked about: same as the live one, would-deny, would-allow, or failed.',
+    labels: ['result'],
+    read: () => {
       const { same, wouldDeny, wouldAllow, failed } = totals()
       return [
-        { value: same, labels: { result: 'same' } },
-        { value: wouldDeny, labels: { result: 'would-deny' } },
-        { value: wouldAllow, labels: { result: 'would-allow' } },
-        { value: failed, labels: { result: 'failed' } },
+        [same, 'same'],
+        [wouldDeny, 'would-deny'],
+        [wouldAllow, 'would-allow'],
+        [failed, 'failed'],
       ]
     },
-  )
+  })
 }

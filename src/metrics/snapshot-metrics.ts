@@ -20,15 +20,18 @@ export function addSnapshotMetrics(
   { prefix, current, failures }: SnapshotTexts,
   read: () => CountedSnapshot | undefined,
 ): void {
-  registry.readGauge(
-    { name: `${prefix}_snapshot_current`, help: current, aggregate: 'min' },
-    () => {
+  registry.readGauge({
+    name: `${prefix}_snapshot_current`,
+    help: current,
+    aggregate: 'min',
+    read: () => {
       const isCurrent = read()?.current
-      return isCurrent === undefined ? [] : [{ value: isCurrent ? 1 : 0 }]
+      return isCurrent === undefined ? undefined : Number(isCurrent)
     },
-  )
-  registry.readCounter({ name: `${prefix}_snapshot_write_failures_total`, help: failures }, () => {
-    const snapshot = read()
-    return snapshot === undefined ? [] : [{ value: snapshot.failures }]
+  })
+  registry.readCounter({
+    name: `${prefix}_snapshot_write_failures_total`,
+    help: failures,
+    read: () => read()?.failures,
   })
 }

@@ -52,14 +52,16 @@ async function openSpanExport(
   if (otlp === undefined) return undefined
   const { openOtlp } = await import('../tracing/otlp/open-otlp.ts')
   const { spans, counts } = openOtlp({ otlp, samplePercent, version, env, log })
-  registry.readCounter(
-    { name: 'postern_spans_exported_total', help: 'Spans that the collector accepted.' },
-    () => [{ value: counts().exported }],
-  )
-  registry.readCounter(
-    { name: 'postern_spans_dropped_total', help: 'Spans that the collector never accepted.' },
-    () => [{ value: counts().dropped }],
-  )
+  registry.readCounter({
+    name: 'postern_spans_exported_total',
+    help: 'Spans that the collector accepted.',
+    read: () => counts().exported,
+  })
+  registry.readCounter({
+    name: 'postern_spans_dropped_total',
+    help: 'Spans that the collector never accepted.',
+    read: () => counts().dropped,
+  })
   return spans
 }
 
@@ -104,13 +106,11 @@ export async function openDecisions(
     onTrouble: (reason) => log.error({ reason }, 'decision log write failed'),
   })
   closing.add(lines.close)
-  registry.readCounter(
-    {
-      name: 'postern_decision_log_dropped_total',
-      help: 'Decisions not written to logger.decisions.file.',
-    },
-    () => [{ value: lines.dropped() }],
-  )
+  registry.readCounter({
+    name: 'postern_decision_log_dropped_total',
+    help: 'Decisions not written to logger.decisions.file.',
+    read: () => lines.dropped(),
+  })
   return createDecisionLines(lines)
 }
 

@@ -65,18 +65,16 @@ export function openLastingParts(config: Config, given: GatewayParts, closing: C
   const openExchanges = createOpenExchanges(stillAllowed, config.revocation.sweepMs)
   closing.add(openExchanges.close)
   const eventStreams = createEventStreams()
-  registry.readGauge(
-    {
-      name: 'postern_open_streams',
-      aggregate: 'sum',
-      help: 'Open upgraded connections and event streams.',
-      labels: ['kind'],
-    },
-    () => [
-      { value: tunnels.count(), labels: { kind: 'upgrade' } },
-      { value: eventStreams.count(), labels: { kind: 'events' } },
+  registry.readGauge({
+    name: 'postern_open_streams',
+    aggregate: 'sum',
+    help: 'Open upgraded connections and event streams.',
+    labels: ['kind'],
+    read: () => [
+      [tunnels.count(), 'upgrade'],
+      [eventStreams.count(), 'events'],
     ],
-  )
+  })
   return {
     ...given,
     limits,

@@ -14,18 +14,16 @@ export function buildDirectory(
   if (settings === undefined) return undefined
   const directory = openDirectory(settings, { log, foldName: foldedName })
   closing.add(directory.close)
-  registry.readGauge(
-    {
-      name: 'postern_directory_server_up',
-      help: '1 if the directory server answered when it was last asked, else 0. Missing before.',
-      labels: ['server'],
-      aggregate: 'min',
-    },
-    () =>
+  registry.readGauge({
+    name: 'postern_directory_server_up',
+    help: '1 if the directory server answered when it was last asked, else 0. Missing before.',
+    labels: ['server'],
+    aggregate: 'min',
+    read: () =>
       directory.states().flatMap(({ url: server, reachable }) => {
-        return reachable === null ? [] : [{ value: Number(reachable), labels: { server } }]
+        return reachable === null ? [] : [[Number(reachable), server]]
       }),
-  )
+  })
   const count = registry.counter({
     name: 'postern_directory_logins_total',
     help: 'Logins that a directory decided, by result; failed ones got 503.',

@@ -36,10 +36,11 @@ export async function openLoginModule(
   const { name, captcha, countBy, secondFactor } = declaration
   const fields = declaration.fields.map((field) => field.name)
   log.info({ module: name, fields, captcha, countBy, secondFactor }, 'login module loaded')
-  registry.readCounter(
-    { name: 'postern_login_module_restarts_total', help: 'Restarts of the login module.' },
-    () => [{ value: state().restarts }],
-  )
+  registry.readCounter({
+    name: 'postern_login_module_restarts_total',
+    help: 'Restarts of the login module.',
+    read: () => state().restarts,
+  })
 
   async function findAccount(username: string) {
     const account = await accounts.findByUsername(username)

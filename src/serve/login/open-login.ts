@@ -215,14 +215,12 @@ function buildCounters(
 ): Counters {
   if (redis === undefined) return local
   let isAlone = false
-  registry.readGauge(
-    {
-      name: 'postern_login_counted_alone',
-      help: '1 while Redis is unreachable and login attempts are counted locally.',
-      aggregate: 'max',
-    },
-    () => [{ value: Number(isAlone) }],
-  )
+  registry.readGauge({
+    name: 'postern_login_counted_alone',
+    help: '1 while Redis is unreachable and login attempts are counted locally.',
+    aggregate: 'max',
+    read: () => Number(isAlone),
+  })
   return createRedisCounters({
     redis,
     local,

@@ -9,7 +9,7 @@ import { version } from '../../kernel/version.ts'
 import type { LoginLog } from '../../login/login-log.ts'
 import type { Directory } from '../../login/methods/ldap/open-directory.ts'
 import type { ModuleState } from '../../login/methods/module/module-threads.ts'
-import { addConfigMetrics } from '../../metrics/config/config-metrics.ts'
+import { addConfigMetrics } from '../../metrics/config-metrics.ts'
 import { addLogMetrics, addModeInfo, addOverloadMetrics } from '../../metrics/gateway-metrics.ts'
 import { addIssuerMetrics, addKeyMetrics } from '../../metrics/key-metrics.ts'
 import { addLoginLogMetrics } from '../../metrics/login-log-metrics.ts'
@@ -114,7 +114,7 @@ export function buildOps(
     keys: keys.state,
     certificate: tls?.state,
     upstreams,
-    outcomes: () => registry.readings('postern_outcomes_total'),
+    outcomes: () => registry.samples('postern_outcomes_total'),
   })
   return {
     version,

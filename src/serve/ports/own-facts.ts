@@ -1,7 +1,7 @@
 import type { ClockFacts } from '../../fleet/clock-offset.ts'
 import { factLimits, type ReplicaFacts, type TargetState } from '../../fleet/replica-facts.ts'
 import type { TargetReport, UpstreamReport } from '../../gateway/upstream/report.ts'
-import type { Reading } from '../../metrics/registry.ts'
+import type { Sample } from '../../metrics/counts.ts'
 import type { ConfigState } from '../options.ts'
 
 interface FactParts {
@@ -24,7 +24,7 @@ interface FactParts {
       })
     | undefined
   readonly upstreams: () => readonly UpstreamReport[]
-  readonly outcomes: () => readonly Reading<string>[]
+  readonly outcomes: () => readonly Sample[]
 }
 
 /** What this process says of itself to the fleet. Reads what other parts keep anyway. */
@@ -48,8 +48,8 @@ export function createOwnFacts(parts: FactParts): () => ReplicaFacts {
     upstreams: ofUpstreams(upstreams()),
     outcomes: Object.fromEntries(
       outcomes()
-        .filter(({ value }) => value > 0)
-        .map(({ value, labels }) => [labels?.['outcome'] ?? '', value]),
+        .filter(([count]) => count > 0)
+        .map(([count, outcome = '']) => [outcome, count]),
     ),
   })
 }

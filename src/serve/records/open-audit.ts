@@ -69,19 +69,15 @@ function watch(queue: AuditQueue, { action, subject, read, onChange }: Watched):
 }
 
 function addMetrics(registry: MetricRegistry, { state }: AuditQueue): void {
-  registry.readGauge(
-    {
-      name: 'postern_audit_entries_waiting',
-      help: 'Audit entries that wait for the database.',
-      aggregate: 'sum',
-    },
-    () => [{ value: state().waiting }],
-  )
-  registry.readCounter(
-    {
-      name: 'postern_audit_entries_dropped_total',
-      help: 'Audit entries lost: too many waited, or the gateway ended without the database.',
-    },
-    () => [{ value: state().dropped }],
-  )
+  registry.readGauge({
+    name: 'postern_audit_entries_waiting',
+    help: 'Audit entries that wait for the database.',
+    aggregate: 'sum',
+    read: () => state().waiting,
+  })
+  registry.readCounter({
+    name: 'postern_audit_entries_dropped_total',
+    help: 'Audit entries lost: too many waited, or the gateway ended without the database.',
+    read: () => state().dropped,
+  })
 }

@@ -30,20 +30,16 @@ export function openSessions(
   })
   closing.add(recorder.close)
   const { registry } = stores
-  registry.readCounter(
-    {
-      name: 'postern_session_write_failures_total',
-      help: 'Failed writes of session records; they are retried.',
-    },
-    () => [{ value: recorder.state().failures }],
-  )
-  registry.readCounter(
-    {
-      name: 'postern_session_records_dropped_total',
-      help: 'Session records dropped because too many waited for the store.',
-    },
-    () => [{ value: recorder.state().dropped }],
-  )
+  registry.readCounter({
+    name: 'postern_session_write_failures_total',
+    help: 'Failed writes of session records; they are retried.',
+    read: () => recorder.state().failures,
+  })
+  registry.readCounter({
+    name: 'postern_session_records_dropped_total',
+    help: 'Session records dropped because too many waited for the store.',
+    read: () => recorder.state().dropped,
+  })
   return recorder
 }
 

@@ -56,14 +56,12 @@ export function watchClock(
   const polling = createPolling(compare, everyMs)
   closing.add(polling.close)
   void polling.now()
-  registry.readGauge(
-    {
-      name: 'postern_clock_offset_seconds',
-      help: 'How far the clock is ahead of Redis, or of the database without Redis; below 0: behind. The round trip is in favor of 0. Missing before the first comparison.',
-      aggregate: 'max',
-    },
-    () => (last === undefined ? [] : [{ value: certainOffset(last) / 1000 }]),
-  )
+  registry.readGauge({
+    name: 'postern_clock_offset_seconds',
+    help: 'How far the clock is ahead of Redis, or of the database without Redis; below 0: behind. The round trip is in favor of 0. Missing before the first comparison.',
+    aggregate: 'max',
+    read: () => (last === undefined ? undefined : certainOffset(last) / 1000),
+  })
   return () => last
 }
 

@@ -28,26 +28,18 @@ export function addProviderMetrics(
   registry: MetricRegistry,
   read: () => readonly ObservedProvider[],
 ): void {
-  registry.readGauge(
-    {
-      name: 'postern_provider_reachable',
-      help: '1 if the last fetch of the discovery document and keys of an identity provider succeeded.',
-      labels: ['provider'],
-      aggregate: 'min',
-    },
-    () =>
-      read().map(({ name, reachable }) => ({
-        value: Number(reachable),
-        labels: { provider: name },
-      })),
-  )
-  registry.readGauge(
-    {
-      name: 'postern_provider_usable',
-      help: '1 if the discovery document and keys of an identity provider are known. 0: its logins get 503.',
-      labels: ['provider'],
-      aggregate: 'min',
-    },
-    () => read().map(({ name, usable }) => ({ value: Number(usable), labels: { provider: name } })),
-  )
+  registry.readGauge({
+    name: 'postern_provider_reachable',
+    help: '1 if the last fetch of the discovery document and keys of an identity provider succeeded.',
+    labels: ['provider'],
+    aggregate: 'min',
+    read: () => read().map(({ name, reachable }) => [Number(reachable), name]),
+  })
+  registry.readGauge({
+    name: 'postern_provider_usable',
+    help: '1 if the discovery document and keys of an identity provider are known. 0: its logins get 503.',
+    labels: ['provider'],
+    aggregate: 'min',
+    read: () => read().map(({ name, usable }) => [Number(usable), name]),
+  })
 }

@@ -68,13 +68,20 @@ export interface Command {
   /** What it is a view of, for programs that have no command line. */
   readonly operation?: {
     readonly document: TSchema
-    /** Runs it with these values of its fields, and shows the answer in a format of the command. */
-    readonly answer: (given: Given, output: string, context: Context) => Promise<Printed>
+    /** Runs it with these values of its fields, and writes the answer in a format of the command. */
+    readonly answer: (
+      given: Given,
+      output: string,
+      context: Context,
+      write: (text: string) => void,
+    ) => Promise<Omit<Printed, 'out'>>
   }
 }
 
 /** Values of fields by name, in the types that they promise. */
-export type Given = Readonly<Record<string, string | number | boolean | undefined>>
+export type Given = Readonly<
+  Record<string, string | number | boolean | readonly string[] | undefined>
+>
 
 /** What a command printed, and its exit code. */
 export interface Printed {

@@ -1,6 +1,6 @@
 import type { TSchema, ValueOf } from '../config/schema/type.ts'
+import type { Surroundings } from '../operations/context.ts'
 import type { Answer, Description, Fields, InputOf } from '../operations/operation.ts'
-import type { Printed } from './command.ts'
 import { printable } from './format.ts'
 
 /** The formats of a document, by name. JSON is the document itself unless a view says otherwise. */
@@ -8,11 +8,12 @@ export type View<Input extends Fields, Document extends TSchema, Shown = unknown
   readonly text: Format<Input, Document, Shown>
 } & Readonly<Record<string, Format<Input, Document, Shown>>>
 
-/** What a format prints: results to stdout, which may be all, and remarks to stderr. */
+/** What a format prints: results to stdout, which may be all, and remarks to stderr. A long one is in pieces. */
 type Format<Input extends Fields, Document extends TSchema, Shown> = (
   answer: Answer<ValueOf<Document>, Shown>,
   input: InputOf<Input>,
-) => Pick<Printed, 'out' | 'err'> | string
+  place: Pick<Surroundings, 'cwd' | 'env'>,
+) => string | Iterable<string> | { readonly out: string | Iterable<string>; readonly err: string }
 
 /** The views of a described operation. */
 export type ViewOf<Described, Shown = unknown> =

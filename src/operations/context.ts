@@ -33,5 +33,9 @@ export interface Context extends Surroundings {
   /** The configuration file that the caller names. */
   readonly configFile: string | undefined
   readonly actor: Actor
+  /** All of standard input, as text; of callers over the network, nothing. */
+  readStdin(): Promise<string>
+  /** The same piece by piece. */
+  streamStdin?(): AsyncIterable<Uint8Array>
   now(): number
 }

@@ -12,6 +12,8 @@ export interface Field {
   readonly description: string
   /** The placeholder of its value, such as FILE. A field without one is a flag. */
   readonly value?: string
+  /** What it may be, as a placeholder such as `DIR|live`, where `value` does not say it. */
+  readonly accepts?: string
   readonly choices?: readonly string[]
   readonly number?: NumberRange
   readonly default?: string
@@ -23,6 +25,10 @@ export interface Field {
   readonly published?: true
   /** Giving it twice is bad usage: a second domain or account would be ignored. */
   readonly once?: true
+  /** One value or several; the last argument of a command. */
+  readonly many?: true
+  /** The fields that replace it: it is required without them, and one too many with them. */
+  readonly unless?: readonly string[]
 }
 
 export type Fields = Readonly<Record<string, Field>>
@@ -30,13 +36,15 @@ export type Fields = Readonly<Record<string, Field>>
 /** One of the choices, where there are some. */
 export type OneOf<Of> = Of extends { readonly choices: readonly (infer Choice)[] } ? Choice : string
 
-type FieldValue<Of> = Of extends { readonly value: string }
-  ?
-      | (Of extends { readonly number: NumberRange } ? number : OneOf<Of>)
-      | (Of extends { readonly default: string } | { readonly required: string }
-          ? never
-          : undefined)
-  : boolean
+type FieldValue<Of> = Of extends { readonly many: true }
+  ? readonly string[]
+  : Of extends { readonly value: string }
+    ?
+        | (Of extends { readonly number: NumberRange } ? number : OneOf<Of>)
+        | (Of extends { readonly default: string } | { readonly required: string }
+            ? never
+            : undefined)
+    : boolean
 
 /** The values of all fields, by name. */
 export type InputOf<Input extends Fields> = {
@@ -50,7 +58,7 @@ export interface Answer<Document, Shown = unknown> {
   readonly shown?: Shown
   readonly notes?: readonly string[]
   /** An exit code of a command, a status of the API; absent: `done`. */
-  readonly outcome?: 'done' | 'no' | 'invalid' | 'unavailable'
+  readonly outcome?: 'done' | 'no' | 'invalid' | 'testsFailed' | 'unavailable'
 }
 
 type Run<Input extends Fields, Document extends TSchema, Shown = unknown> = (

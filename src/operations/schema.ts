@@ -2,6 +2,7 @@ import { type TSchema, type TUnsafe, Type } from '../config/schema/type.ts'
 
 export const text = Type.String()
 export const whole = Type.Integer()
+export const number = Type.Number()
 export const flag = Type.Boolean()
 export const time = Type.String({ format: 'date-time' })
 

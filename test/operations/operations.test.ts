@@ -25,6 +25,7 @@ async function startContext(): Promise<Context> {
   return {
     ...{ cwd, env: {}, configFile: 'postern.yaml', now: Date.now },
     actor: { kind: 'operator', name: 'ada', origin: 'test' },
+    readStdin: async () => '',
     err: (text) => expect.fail(`an operation printed ${text}`),
   }
 }

@@ -34,7 +34,7 @@ function withoutProblem({ type: _, title: __, status: ___, detail: ____, ...docu
 }
 
 function isAnswer(exitCode: string | undefined | null): boolean {
-  return exitCode === '0' || exitCode === '1' || exitCode === '5'
+  return exitCode === '0' || exitCode === '1' || exitCode === '4' || exitCode === '5'
 }
 
 function isFailure(document: unknown): boolean {

@@ -9,10 +9,9 @@ import {
   type OptionSpec,
   outputOption,
   type Printed,
-  print,
 } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json, jsonLine } from '../format.ts'
+import { jsonLine, jsonPieces } from '../format.ts'
 import { contextOf } from '../operation-context.ts'
 import type { View } from '../view.ts'
 import { commandFailure } from './failure.ts'
@@ -29,6 +28,8 @@ interface Face<Input extends Fields, Document extends TSchema, Shown>
   readonly config?: false
   /** The field before which help lists `--output`; absent: it comes after all fields. */
   readonly outputBefore?: keyof Input & string
+  /** How help writes it, where arguments and options alone do not say it. */
+  readonly usage?: readonly string[]
   readonly view: () => Promise<View<Input, Document, Shown>>
 }
 
@@ -39,47 +40,58 @@ export function operationCommand<const Input extends Fields, Document extends TS
 ): Command {
   const spec = specOf(operation, face)
 
-  /** Writes the parts of a long list as they come, where the caller can. */
+  /** Writes long answers in parts, and those of a list as they come. */
   async function answer(
     given: Given,
     output: string,
     context: Context,
-    write?: (text: string) => void,
-  ): Promise<Printed> {
+    write: (text: string) => void,
+  ): Promise<Omit<Printed, 'out'>> {
     try {
       const [{ run, stream }, view] = await Promise.all([operation.load(), face.view()])
       const input = inputOf(operation.input, given)
       if (output === 'jsonl' && stream !== undefined) {
-        const out: string[] = []
-        const add = write ?? ((text) => void out.push(text))
-        await stream(input, context, (page) => add((page as []).map(jsonLine).join('')))
-        return { code: exitCodes.done, out: out.join(''), err: '' }
+        await stream(input, context, (page) => write((page as []).map(jsonLine).join('')))
+        return { code: exitCodes.done, err: '' }
       }
       const { outcome = 'done', ...answered } = await run(input, context)
-      const shown = view[output]?.(answered, input) ?? json(answered.document)
-      const printed = typeof shown === 'string' ? { out: shown, err: '' } : shown
-      return { code: exitCodes[outcome], ...printed }
+      const shown = view[output]?.(answered, input, context) ?? jsonPieces(answered.document)
+      const { out, err } = isText(shown) ? { out: shown, err: '' } : shown
+      for (const piece of typeof out === 'string' ? [out] : out) write(piece)
+      return { code: exitCodes[outcome], err }
     } catch (error) {
-      return commandFailure(error, spec, { output, place: context })
+      const { out, ...failed } = await commandFailure(error, spec, { output, place: context })
+      write(out)
+      return failed
     }
   }
 
   const { run } = command(spec, async () => async (call, io) => {
     const { output, config, ...options }: Given = call.options
-    const named = face.arguments?.map((name, at) => [name, call.arguments[at]] as const) ?? []
-    const given = { ...options, ...Object.fromEntries(named) }
+    const named = face.arguments?.map((name, at) => {
+      const isMany = operation.input[name]?.many
+      return [name, isMany ? call.arguments.slice(at) : call.arguments[at]] as const
+    })
+    const given = { ...options, ...Object.fromEntries(named ?? []) }
     const context = contextOf(config === undefined ? undefined : String(config), io)
-    return print(await answer(given, String(output), context, (text) => io.out(text)), io)
+    const { code, err } = await answer(given, String(output), context, (text) => io.out(text))
+    io.err(err)
+    return code
   })
   return { spec, run, operation: { document: operation.document, answer } }
+}
+
+function isText(shown: string | Iterable<string> | object): shown is string | Iterable<string> {
+  return typeof shown === 'string' || Symbol.iterator in shown
 }
 
 /** Adds what the caller did not give. */
 function inputOf<Input extends Fields>(fields: Input, given: Given): InputOf<Input> {
   const values = Object.entries<Field>(fields).map(([name, field]) => {
-    const { value, number, default: standard } = field
+    const { value, number, many, default: standard } = field
     const otherwise = number === undefined || standard === undefined ? standard : Number(standard)
-    return [name, given[name] ?? (value === undefined ? false : otherwise)] as const
+    const absent = many ? [] : value === undefined ? false : otherwise
+    return [name, given[name] ?? absent] as const
   })
   return Object.fromEntries(values) as InputOf<Input>
 }
@@ -90,7 +102,7 @@ function specOf<Input extends Fields, Document extends TSchema, Shown>(
   face: Face<Input, Document, Shown>,
 ): CommandSpec {
   const { arguments: positional = [], exitCodes: codes, examples, outputBefore } = face
-  const { output = outputOption } = face
+  const { output = outputOption, usage } = face
   const isArgument = (field: string) => (positional as readonly string[]).includes(field)
   const options = Object.entries<OptionSpec>(input).filter(([field]) => !isArgument(field))
   const at = options.findIndex(([field]) => field === outputBefore)
@@ -98,11 +110,12 @@ function specOf<Input extends Fields, Document extends TSchema, Shown>(
   return {
     ...{ name, summary, examples, exitCodes: codes },
     ...(details !== undefined && { details }),
+    ...(usage !== undefined && { usage }),
     arguments: positional.map((field) => {
-      const { value = field, description, choices, required }: Field = input[field] as Field
+      const { value = field, required, default: _, ...about }: Field = input[field] as Field
       return {
-        ...{ name: value, description, ...(choices !== undefined && { choices }) },
-        ...(required === undefined && { optional: true as const }),
+        ...{ ...about, name: value },
+        ...(required === undefined && about.unless === undefined && { optional: true as const }),
       }
     }),
     options: { ...Object.fromEntries(options), ...(face.config !== false && configOption) },

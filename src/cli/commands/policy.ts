@@ -1,17 +1,19 @@
 import {
   policyCan,
+  policyCheck,
   policyDenials,
   policyFiles,
   policyHistory,
   policyNames,
   policyOpen,
+  policyTest,
   policyWho,
 } from '../../operations/policy/policy.ts'
-import { type Command, linesOption } from '../command.ts'
+import { type Command, linesOption, reportOption } from '../command.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
 import { couldNotCount, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
-import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
+import { diffSpec, importSpec } from '../policy/specs.ts'
 import { approveSpec, proposalsSpec, proposeSpec } from '../publish/approval-specs.ts'
 import { promoteSpec, shadowSpec } from '../publish/shadow-specs.ts'
 import { pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
@@ -28,8 +30,38 @@ const tableOption = {
 }
 
 export const policyCommands: readonly Command[] = [
-  command(checkSpec, async () => (await import('../policy/check.ts')).policyCheck),
-  command(testSpec, async () => (await import('../policy/test.ts')).policyTest),
+  operationCommand(policyCheck, {
+    ...{ arguments: ['dir'], output: reportOption },
+    exitCodes: {
+      0: 'valid',
+      3: 'not valid, or warnings with --strict',
+      5: 'could not ask: Redis or the database is unreachable, or the revision or commit does not exist',
+    },
+    examples: [
+      'postern policy check',
+      'postern policy check ../new-policies --strict',
+      'postern policy check --against live --accounts --config production.yaml',
+      'postern policy check --output json | jq -r \'.warnings[] | "\\(.file):\\(.line) \\(.message)"\'',
+    ],
+    view: async () => (await import('../policy/check-view.ts')).policyCheckView,
+  }),
+  operationCommand(policyTest, {
+    ...{ arguments: ['dir'], output: reportOption },
+    exitCodes: {
+      0: 'all tests passed',
+      3: 'the policy, a test file or the configuration is not valid',
+      4: 'a test failed, the directory has no tests, or coverage is too low',
+      5: 'git is not installed, or knows no such commit',
+    },
+    examples: [
+      'postern policy test',
+      'postern policy test ../new-policies --config production.yaml',
+      'postern policy test --min-coverage 100',
+      'postern policy test git:main',
+      'postern policy test --output junit > policy-tests.xml',
+    ],
+    view: async () => (await import('../policy/test-view.ts')).policyTestView,
+  }),
   command(explainSpec, async () => (await import('../questions/explain.ts')).policyExplain),
   operationCommand(policyWho, {
     ...{ arguments: ['method', 'path'], output: tableOption, outputBefore: 'policies' },

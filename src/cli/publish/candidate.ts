@@ -7,7 +7,13 @@ import {
 } from '../../operations/policy/engine-cost.ts'
 import { isCommit } from '../../operations/policy/git-directory.ts'
 import { reviewDirectory } from '../../operations/policy/review.ts'
-import { runTests, type TestReport, testsDocument } from '../../operations/policy/run-tests.ts'
+import {
+  runTests,
+  type TestReport,
+  tested,
+  testNotes,
+  testsDocument,
+} from '../../operations/policy/run-tests.ts'
 import { readSurroundings } from '../../operations/policy/surroundings.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import type { BasePlace } from '../../operations/publish/base.ts'
@@ -19,7 +25,8 @@ import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { formatFindings } from '../policy/findings.ts'
-import { formatNotes, formatReport } from '../policy/test.ts'
+import { formatReport } from '../policy/test-view.ts'
+import { noteLines } from '../view.ts'
 
 /** A policy that may be published: a directory that is valid and tested, or an earlier revision. */
 interface Candidate {
@@ -67,7 +74,8 @@ export async function readCandidate(
   const { set } = review
   // A policy without rules has nothing to test; --allow-empty guards it.
   const isUntested = tests.outcomes.length === 0 && set.rules.length > 0 && !options['no-tests']
-  io.err(formatNotes(tests, note) + (isUntested ? untested(name) : formatReport(name, tests)))
+  const report = isUntested ? untested(name) : formatReport(name, tested(tests))
+  io.err(noteLines(testNotes(tests, note)) + report)
   if (tests.failures.length > 0 || isUntested) {
     if (output === 'json') io.out(json({ ok: false, ...testsDocument(review, tests) }))
     return exitCodes.testsFailed

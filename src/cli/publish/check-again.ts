@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { readExpectations } from '../../operations/policy/review.ts'
-import { runTests } from '../../operations/policy/run-tests.ts'
+import { runTests, tested, testNotes } from '../../operations/policy/run-tests.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { formatNotes, formatReport } from '../policy/test.ts'
+import { formatReport } from '../policy/test-view.ts'
+import { noteLines } from '../view.ts'
 
 /** The machine of an approver. */
 interface CheckParts {
@@ -39,7 +40,9 @@ export async function checkAgain(
   else {
     const report = runTests({ set, expectations }, admission, io)
     failed = report?.failures.length ?? 0
-    io.err(report === undefined ? '' : formatNotes(report, note) + formatReport(directory, report))
+    if (report !== undefined) {
+      io.err(noteLines(testNotes(report, note)) + formatReport(directory, tested(report)))
+    }
   }
   const log = options.replay ?? recordedDecisions(settings, io)
   if (log === undefined) io.err('replay not run: name a decision log with --replay FILE\n')

@@ -1,3 +1,7 @@
+import type { TSchema, ValueOf } from '../../config/schema/type.ts'
+import type { Answer, Description, Fields, InputOf } from '../../operations/operation.ts'
+import { jsonPieces } from '../format.ts'
+import type { View } from '../view.ts'
 import { formatGithub } from './github.ts'
 import { formatJunit } from './junit.ts'
 import type { Workplace } from './location.ts'
@@ -13,7 +17,7 @@ const writers = {
 } as const satisfies Record<string, (report: Report, place: Workplace) => string>
 
 /** The formats that are written from a `Report`. */
-export type ReportFormat = keyof typeof writers
+type ReportFormat = keyof typeof writers
 
 /** Whether a value of `--output` is one of them. */
 export function isReportFormat(output: unknown): output is ReportFormat {
@@ -23,4 +27,51 @@ export function isReportFormat(output: unknown): output is ReportFormat {
 /** The report in this format. */
 export function renderReport(report: Report, format: ReportFormat, place: Workplace): string {
   return writers[format](report, place)
+}
+
+/** What the formats of a command are made of whose result a CI system shows. */
+interface Reporting<Input extends Fields, Document extends TSchema, Shown> {
+  readonly text: Part<Input, Document, Shown, string>
+  readonly report: Part<Input, Document, Shown, Report>
+  /** For people who read the log of a job, where a document may go to a file. */
+  readonly err: (
+    answer: Answer<ValueOf<Document>, Shown>,
+    input: InputOf<Input>,
+    output: ReportFormat | 'text' | 'json',
+  ) => string
+}
+
+type Part<Input extends Fields, Document extends TSchema, Shown, Result> = (
+  answer: Answer<ValueOf<Document>, Shown>,
+  input: InputOf<Input>,
+) => Result
+
+/** The parts for a described operation. */
+export type ReportingOf<Described, Shown = unknown> =
+  Described extends Description<infer Input, infer Document>
+    ? Reporting<Input, Document, Shown>
+    : never
+
+/** Text, JSON and the reports. */
+export function reportView<Input extends Fields, Document extends TSchema, Shown>({
+  text,
+  report,
+  err,
+}: Reporting<Input, Document, Shown>): View<Input, Document, Shown> {
+  type Format = View<Input, Document, Shown>['text']
+  const formats = Object.keys(writers).filter(isReportFormat)
+  const reports = formats.map((output): readonly [string, Format] => [
+    output,
+    (answer, input, place) => ({
+      out: renderReport(report(answer, input), output, place),
+      err: err(answer, input, output),
+    }),
+  ])
+  return {
+    text: (answer, input) => ({ out: text(answer, input), err: err(answer, input, 'text') }),
+    json: (answer, input) => {
+      return { out: jsonPieces(answer.document), err: err(answer, input, 'json') }
+    },
+    ...Object.fromEntries(reports),
+  }
 }

@@ -17,11 +17,28 @@ export async function perform(command: Command, task: Task, io: ConsoleIo): Prom
   if ('args' in task.asked) return callCommand(command, task.asked.args, person)
   if (command.operation === undefined) throw new Error(`${task.command} has a command line only`)
   const { input, output, config } = task.asked
-  const remarks: string[] = []
-  const context = contextOf(config, { ...person, err: (text) => void remarks.push(text) })
-  const { err, ...printed } = await command.operation.answer(input, output, context)
-  if (printed.out.length > maxCharacters) return { code: tooLong, out: '', err: '' }
-  return { ...printed, err: `${remarks.join('')}${err}` }
+  const [out, remarks] = [createTexts(), createTexts()]
+  const context = contextOf(config, { ...person, err: remarks.add })
+  const { err, ...answered } = await command.operation.answer(input, output, context, out.add)
+  if (out.isTooLong()) return { code: tooLong, out: '', err: '' }
+  return { ...answered, out: out.text(), err: `${remarks.text()}${err}` }
+}
+
+/** Keeps what a command writes, as long as that is not too much. */
+function createTexts() {
+  const texts: string[] = []
+  let characters = 0
+  return {
+    add(text: string) {
+      // The command reports the error as its own, which must not throw again.
+      if (characters > maxCharacters) return
+      characters += text.length
+      if (characters > maxCharacters) throw new Error('the answer is too long')
+      texts.push(text)
+    },
+    isTooLong: () => characters > maxCharacters,
+    text: () => texts.join(''),
+  }
 }
 
 /** Runs a command with nothing of this process but what `io` has, and keeps what it prints. */
@@ -30,27 +47,16 @@ async function callCommand(
   args: readonly string[],
   io: ReturnType<typeof personIo>,
 ): Promise<Printed> {
-  const out: string[] = []
-  const err: string[] = []
-  let characters = 0
-  let isTooLong = false
-  const into = (texts: string[]) => (text: string) => {
-    // The command reports the error as its own, which must not throw again.
-    if (isTooLong) return
-    characters += text.length
-    isTooLong = characters > maxCharacters
-    if (isTooLong) throw new Error('the answer is too long')
-    texts.push(text)
-  }
+  const [out, err] = [createTexts(), createTexts()]
   const readStdin = async () => ''
   let isForbidden = false
   const onNotPermitted = () => {
     isForbidden = true
   }
-  const texts = { out: into(out), err: into(err) }
+  const texts = { out: out.add, err: err.add }
   const code = await command.run(args, { ...io, ...texts, readStdin, onNotPermitted })
-  if (isTooLong) return { code: tooLong, out: '', err: '' }
-  return { code, out: out.join(''), err: err.join(''), isForbidden }
+  if (out.isTooLong() || err.isTooLong()) return { code: tooLong, out: '', err: '' }
+  return { code, out: out.text(), err: err.text(), isForbidden }
 }
 
 /** The values of a call, and the format of its answer. */

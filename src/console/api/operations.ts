@@ -3,6 +3,7 @@ import { auditList } from '../../operations/audit/descriptions.ts'
 import { configCheck, configPrint } from '../../operations/config/descriptions.ts'
 import { loginLocks } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
+import { policyCheck, policyTest } from '../../operations/policy/check-descriptions.ts'
 import {
   policyCan,
   policyDenials,
@@ -51,14 +52,7 @@ const asked = ['revision', 'domain', 'at', 'host'] as const
 /** What readers may ask. */
 export const questions: readonly Operation[] = [
   ...[version, status, upstreams, fleet, configCheck, configPrint].map(offered),
-  {
-    command: 'policy check',
-    role: 'reader',
-    needsThread: true,
-    parameters: ['strict', 'against', 'accounts'],
-    revisions: ['against'],
-  },
-  { command: 'policy test', role: 'reader', needsThread: true, parameters: ['min-coverage'] },
+  ...[policyCheck, policyTest].map(offered),
   {
     command: 'policy explain',
     role: 'reader',

@@ -1,6 +1,9 @@
 import { implement } from '../operation.ts'
+import * as checks from './check-descriptions.ts'
 import * as described from './descriptions.ts'
 
+export const policyCheck = implement(checks.policyCheck, () => import('./check.ts'))
+export const policyTest = implement(checks.policyTest, () => import('./test.ts'))
 export const policyNames = implement(described.policyNames, () => import('./names.ts'))
 export const policyOpen = implement(described.policyOpen, () => import('./open.ts'))
 export const policyCan = implement(described.policyCan, () => import('./can.ts'))

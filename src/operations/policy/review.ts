@@ -145,3 +145,21 @@ function warningsOf(
   )
   return [...findings, ...strays.map((stray) => ({ ...stray, code: 'not-read' as const }))]
 }
+
+/** The texts of the lines that a review is about, which identify a finding while line numbers change. */
+export interface ReviewedLines {
+  /** Of each error, then of each warning; `null`: it is about no line. */
+  readonly lines: readonly (string | null)[]
+}
+
+export function linesOf({ directory, errors, warnings }: Review): ReviewedLines {
+  const files = [...directory.files, ...directory.tests]
+  const texts = new Map(files.map(({ name, text }) => [name, text]))
+  const split = new Map<string, readonly string[]>()
+  const textOf = ({ file, line = 0 }: Problem): string | null => {
+    const known = split.get(file) ?? (texts.get(file) ?? '').split('\n')
+    split.set(file, known)
+    return known[line - 1]?.trim() ?? null
+  }
+  return { lines: [...errors, ...warnings].map(textOf) }
+}

@@ -1,7 +1,9 @@
 import type { Admission } from '../../admission/verdict.ts'
 import { createAsk } from '../../answers/policy-tests.ts'
+import { count } from '../../kernel/count.ts'
 import { type Coverage, coverageOf } from '../../policy/expectations/coverage.ts'
 import {
+  describeExpectation,
   describeFailure,
   type Outcome,
   runExpectations,
@@ -32,13 +34,14 @@ export function runTests(
 }
 
 /** A report as documents have it. */
-export function testsDocument(
-  { directory, set, warnings }: Review,
-  { outcomes, failures, coverage }: TestReport,
-) {
+export function testsDocument({ directory, set, warnings }: Review, report: TestReport) {
+  const about = { directory: directory.name, revision: set?.revision ?? '' }
+  return { ...about, ...tested(report), warnings }
+}
+
+/** What came of the tests. */
+export function tested({ outcomes, failures, coverage }: TestReport) {
   return {
-    directory: directory.name,
-    revision: set?.revision,
     tests: outcomes.length,
     failed: failures.length,
     failures: failures.map((outcome) => {
@@ -48,6 +51,36 @@ export function testsDocument(
       return { ...at, expectation, decision, message: describeFailure(outcome) }
     }),
     coverage,
-    warnings,
   }
+}
+
+/** A test in words. */
+export interface TestedCase {
+  readonly at: Outcome['expectation']['at']
+  readonly text: string
+  /** What went wrong; absent: it passed. */
+  readonly failure?: string
+}
+
+export function testedCase(outcome: Outcome): TestedCase {
+  const text = describeExpectation(outcome)
+  const failure = outcome.passed ? {} : { failure: describeFailure(outcome) }
+  return { at: outcome.expectation.at, text, ...failure }
+}
+
+/** What the results do not show: unknown routes, and tested paths that no route matches. */
+export function testNotes({ outcomes }: TestReport, note: string | undefined): readonly string[] {
+  const unserved = new Set(
+    outcomes
+      .filter(({ decision }) => decision.allowed && decision.isUnserved === true)
+      .map(({ expectation }) => expectation.path),
+  )
+  const [first] = unserved
+  const paths = count(unserved.size, 'tested path')
+  return [
+    ...(note === undefined ? [] : [note]),
+    ...(first === undefined
+      ? []
+      : [`no route matches ${paths}, for example ${first}: permitted callers get 404`]),
+  ]
 }

@@ -1,8 +1,9 @@
 import type { Access } from '../../admission/routes.ts'
 import type { CallRefusal } from '../../admission/verdict.ts'
 import { Type } from '../../config/schema/type.ts'
+import type { Finding } from '../../policy/review/finding.ts'
 import type { Effect } from '../../policy/rule/rule.ts'
-import { flag, list, text, whole, word } from '../schema.ts'
+import { flag, list, number, text, whole, word } from '../schema.ts'
 
 export const call = { method: text, path: text } as const
 const origin = Type.Object({ file: text, line: whole })
@@ -24,6 +25,26 @@ export const held = { rule, via: list(text), until } as const
 
 /** An entry of the exclusion list. */
 export const exclusion = Type.Object({ ...call, reason: text, origin, until })
+
+const place = { line: Type.Optional(whole), column: Type.Optional(whole) } as const
+
+/** What is wrong with a file. */
+export const problem = Type.Object({
+  ...{ file: text, ...place, message: text, fix: Type.Optional(text) },
+})
+
+/** What is doubtful in a policy. */
+export const finding = Type.Object({
+  ...{ file: text, ...place, message: text, fix: Type.Optional(text) },
+  ...{ code: word<Finding['code']>(), related: Type.Optional(list(origin)) },
+})
+
+/** Which engine decides by a policy; `cost` is measured where Casbin does. */
+export const engine = Type.Object({
+  ...{ name: word<'index' | 'casbin'>(), reason: text },
+  outsideIndex: Type.Optional(list(text)),
+  cost: Type.Optional(Type.Object({ msPerDecision: number, decisions: whole, rules: whole })),
+})
 
 /** What every answer about a policy ends with. */
 export const about = { policy: text, revision: text, notes: list(text) } as const

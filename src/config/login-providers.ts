@@ -1,20 +1,29 @@
-import type { Config } from './schema/schema.ts'
-
-/** A configured system that vouches for people. */
-interface LoginProvider {
-  readonly name: string
-  /** What its links belong to. */
-  readonly issuer: string
-}
+import type { DeepPartial } from '../kernel/deep-partial.ts'
+import { passwordMethodName } from '../login/login-method.ts'
+import { type LoginSettings, loginMethods } from '../login/methods/login-methods.ts'
 
 interface LoginProviders {
-  readonly providers: readonly LoginProvider[]
+  readonly providers: readonly { readonly name: string; readonly issuer: string }[]
   /** Whether a login module is one as well: its file says its name. */
   readonly hasModule: boolean
 }
 
-export function loginProviders({ oidc, ldap, module }: Config['login']): LoginProviders {
-  const directory = ldap === undefined ? [] : [{ name: ldap.name, issuer: ldap.name }]
-  const providers = [...oidc.map(({ name, issuer }) => ({ name, issuer })), ...directory]
-  return { providers, hasModule: module !== undefined }
+/** Systems that vouch for people, to which accounts can be linked. */
+export function loginProviders(login: LoginSettings): LoginProviders {
+  const configured = loginMethods.filter(
+    ({ setting, isConfigured }) => setting && isConfigured(login),
+  )
+  return {
+    providers: namedProviders(login).map(({ name = '', issuer = '' }) => ({ name, issuer })),
+    hasModule: configured.some(({ providers }) => providers === undefined),
+  }
+}
+
+/** What the configuration names. Modules name themselves. */
+export function methodNames(login: DeepPartial<LoginSettings>): readonly string[] {
+  return [passwordMethodName, ...namedProviders(login).flatMap(({ name }) => name ?? [])]
+}
+
+export function namedProviders(login: DeepPartial<LoginSettings>) {
+  return loginMethods.flatMap(({ providers }) => providers?.(login) ?? [])
 }

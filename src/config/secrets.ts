@@ -1,4 +1,4 @@
-import { MASK } from './checks/secret-strength.ts'
+import { MASK } from '../kernel/quote.ts'
 import type { Config } from './schema/schema.ts'
 import {
   namedSettings,

@@ -9,7 +9,7 @@ import type { ChangePassword } from '../login/change-password.ts'
 import { type JsonBody, readJsonFields } from '../login/json-fields.ts'
 import type { Login } from '../login/login.ts'
 import type { RecordAttempt } from '../login/login-log.ts'
-import type { ProviderLogout } from '../login/login-method.ts'
+import type { Redirects } from '../login/redirect-login.ts'
 import type { Throttle } from '../login/throttle.ts'
 import type { Messages } from '../messages/messages.ts'
 import { replyJson } from './json-reply.ts'
@@ -28,7 +28,7 @@ interface OwnResponseParts {
   readonly crossSite: FindCrossSite
   readonly messages: Messages
   /** Where a logout goes on that also ends the session at an identity provider. Does not throw. */
-  readonly endSessionUrl?: ((tokenId: string) => Promise<ProviderLogout | undefined>) | undefined
+  readonly endSessionUrl?: Redirects['endSessionUrl']
   /** Absent without a configured provider. */
   readonly oidc?: Pick<OwnResponses, 'toAnyone'> | undefined
   /** Absent when the login page is off. */

@@ -45,6 +45,9 @@ interface ProviderSession {
   readonly idToken: string
 }
 
+/** What a login sends as `provider` to choose name and password. */
+export const passwordMethodName = 'password'
+
 /** Every configured method. A login that names none gets the default. */
 export type FindLoginMethod = (provider: string | undefined) => LoginMethod | undefined
 

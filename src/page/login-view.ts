@@ -1,4 +1,5 @@
 import type { OfferedCaptcha } from '../login/captcha/captcha.ts'
+import type { LoginButton } from '../login/redirect-login.ts'
 import { linkTo } from './address.ts'
 import { type Html, html } from './html.ts'
 import { pageTexts } from './language.ts'
@@ -9,8 +10,8 @@ import { naming } from './texts/texts.ts'
 interface LoginForm {
   /** Whether names and passwords log in. */
   readonly hasPassword: boolean
-  /** Identity providers, in the order of the configuration. */
-  readonly providers: readonly string[]
+  /** Logins elsewhere, in the order of the configuration. */
+  readonly buttons: readonly LoginButton[]
   /** `undefined` where the page needs none. */
   readonly captcha: OfferedCaptcha | undefined
   readonly hasDigitsOnly: boolean
@@ -33,10 +34,10 @@ export function movingOnView(frame: Frame, goOn: string): Html {
 
 export function loginView(frame: Frame, form: LoginForm, message: Message | undefined): Html {
   const texts = pageTexts[frame.address.language]
-  const isBoth = form.hasPassword && form.providers.length > 0
+  const isBoth = form.hasPassword && form.buttons.length > 0
   const view = html`${form.hasPassword && passwordForm(frame, form, message)}${
     isBoth && html`<p class="or">${texts.or}</p>\n`
-  }${form.providers.length > 0 && providerLinks(frame, form)}`
+  }${form.buttons.length > 0 && providerLinks(frame, form)}`
   return layout(frame, frame.title ?? texts.title, message, view)
 }
 
@@ -92,12 +93,12 @@ ${
 `
 }
 
-function providerLinks({ address }: Frame, { providers, goOn }: LoginForm): Html {
+function providerLinks({ address }: Frame, { buttons, goOn }: LoginForm): Html {
   const texts = pageTexts[address.language]
   const query = new URLSearchParams({ to: goOn })
-  const links = providers.map(
-    (name) =>
-      html`<li><a class="button" href="/api/v1/login/oidc/${name}?${query.toString()}">${naming(texts.logInWith, name)}</a></li>\n`,
+  const links = buttons.map(
+    ({ name, path }) =>
+      html`<li><a class="button" href="${path}?${query.toString()}">${naming(texts.logInWith, name)}</a></li>\n`,
   )
   return html`<ul class="providers">
 ${links}</ul>

@@ -4,7 +4,7 @@ import type { OfferedCaptcha } from '../login/captcha/captcha.ts'
 import type { ChangePassword } from '../login/change-password.ts'
 import type { Login } from '../login/login.ts'
 import type { RecordAttempt } from '../login/login-log.ts'
-import type { ProviderLogout } from '../login/login-method.ts'
+import type { LoginButton, Redirects } from '../login/redirect-login.ts'
 import type { Throttle } from '../login/throttle.ts'
 import type { VerifyToken } from '../token/tokens.ts'
 import type { AccountPages } from './account-views.ts'
@@ -30,7 +30,7 @@ export interface PageParts {
   readonly logo: PageFile | undefined
   readonly form: {
     readonly hasPassword: boolean
-    readonly providers: readonly string[]
+    readonly buttons: readonly LoginButton[]
     readonly hasDigitsOnly: boolean
     /** Whether the form asks everyone for a one-time code. */
     readonly hasSecondFactor: boolean
@@ -47,5 +47,5 @@ export interface PageParts {
   readonly crossSite: FindCrossSite
   readonly explain: Explain
   /** Where the session at an identity provider ends too. Does not throw. */
-  readonly endSessionUrl?: ((tokenId: string) => Promise<ProviderLogout | undefined>) | undefined
+  readonly endSessionUrl?: Redirects['endSessionUrl']
 }

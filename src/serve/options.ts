@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema/schema.ts'
 import type { DecisionBatch } from '../fleet/decision-batch.ts'
 import type { Log } from '../log/log.ts'
-import type { VerifyPassword } from '../login/methods/password/password-method.ts'
+import type { VerifyPassword } from '../login/method-kind.ts'
 import type { SeededAccount } from '../stores/accounts/seed.ts'
 import type { GatewayOps } from '../workers/worker.ts'
 

@@ -148,9 +148,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     assertionProblem,
     revocations: feed,
     loginLog,
-    moduleState: login.moduleState,
-    directory: login.directory,
-    identityProviders: login.oidc.states,
+    loginDetails: login.details,
     tls,
     upstreams: () => gateway.current().upstreams.all,
   })

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { foldedName } from '../../src/login/folded-name.ts'
-import type { DirectorySettings } from '../../src/login/methods/ldap/directory-settings.ts'
 import { type Directory, openDirectory } from '../../src/login/methods/ldap/open-directory.ts'
+import type { DirectorySettings } from '../../src/login/methods/ldap/settings.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
 import {
   groupLdif,
@@ -71,7 +70,7 @@ function directory(
       ...{ connectTimeoutMs: 2000, timeoutMs: 5000, maxConcurrent: 16 },
       ...changes,
     },
-    { log: { info: write, warn: write }, foldName: foldedName },
+    { info: write, warn: write },
   )
   onTestFinished(() => opened.close())
   return { ...opened, lines }

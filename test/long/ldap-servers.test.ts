@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { foldedName } from '../../src/login/folded-name.ts'
-import type { DirectorySettings } from '../../src/login/methods/ldap/directory-settings.ts'
 import { openDirectory } from '../../src/login/methods/ldap/open-directory.ts'
+import type { DirectorySettings } from '../../src/login/methods/ldap/settings.ts'
 import { createCertificates } from '../support/certificates.ts'
 import { type FakeEntry, result, startFakeDirectory } from '../support/fake-directory.ts'
 import { until } from '../support/until.ts'
@@ -33,7 +32,7 @@ function directory(urls: readonly string[], changes: Partial<DirectorySettings> 
       ...{ connectTimeoutMs: 300, timeoutMs: 600, maxConcurrent: 16 },
       ...changes,
     },
-    { log: { info: write, warn: write }, foldName: foldedName },
+    { info: write, warn: write },
   )
   onTestFinished(() => opened.close())
   return { ...opened, lines }

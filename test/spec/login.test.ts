@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { VerifyPassword } from '../../src/login/methods/password/password-method.ts'
+import type { VerifyPassword } from '../../src/login/method-kind.ts'
 import { takeCaptcha } from '../support/captchas.ts'
 import { dev, goodLogin, logIn, postLogin } from '../support/log-in.ts'
 import { startPostern } from '../support/start-postern.ts'

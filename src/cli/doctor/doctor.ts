@@ -48,7 +48,7 @@ export const doctor: Run<typeof doctorSpec> = async ({ options, arguments: [file
       { name: 'ports', run: () => checkPorts(listenersOf(written.draft), path) },
     )
   }
-  if (config !== undefined) checks.push(...checksOf(config, { file, io, clock }))
+  if (config !== undefined) checks.push(...(await checksOf(config, { file, io, clock })))
   findings.push(...(await runChecks(checks, options.timeout * 1000)))
   const ofClock = config && clock.finding(config.jwt.clockSkewSeconds)
   if (ofClock !== undefined) findings.push(ofClock)
@@ -93,7 +93,10 @@ interface CheckParts {
   readonly clock: ClockSamples
 }
 
-function checksOf(config: Config, { file, io, clock }: CheckParts): readonly Check[] {
+async function checksOf(
+  config: Config,
+  { file, io, clock }: CheckParts,
+): Promise<readonly Check[]> {
   const { cwd } = io
   const { redis, policy, tracing } = config
   const { url } = redis
@@ -113,7 +116,7 @@ function checksOf(config: Config, { file, io, clock }: CheckParts): readonly Che
       name: `upstreams.${name}`,
       run: () => checkUpstream(name, upstream, cwd),
     })),
-    ...providerChecks(config, cwd, clock),
+    ...(await providerChecks(config, cwd, clock)),
     ...(otlp === undefined ? [] : [{ name: 'tracing.otlp', run: () => checkCollector(otlp) }]),
   ]
 }

@@ -1,7 +1,7 @@
 import { isMysqlUrl, readDatabaseUrl } from '../../kernel/database-url.ts'
 import { readMysqlUrl } from '../../kernel/mysql-url.ts'
+import { MASK, quote, subject } from '../../kernel/quote.ts'
 import { modeFacts } from '../mode.ts'
-import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 import { checkConsole } from './console.ts'
@@ -12,14 +12,12 @@ import { checkEndpoints, checkRoutes } from './forwarding/routes.ts'
 import { checkUpstreams } from './forwarding/upstreams.ts'
 import { checkHosts } from './hosts.ts'
 import { checkIssuers } from './issuers.ts'
-import { checkLdap } from './ldap.ts'
 import { checkListeners } from './listeners.ts'
 import { checkLoginMethods } from './login-methods.ts'
-import { checkOidc } from './login-oidc.ts'
 import { checkLoginPage } from './login-page.ts'
 import { checkPolicySource } from './policy-source.ts'
 import { checkRefusals } from './refusals.ts'
-import { MASK, secretWeakness } from './secret-strength.ts'
+import { secretWeakness } from './secret-strength.ts'
 import { missingSharedStores } from './shared-stores.ts'
 import { checkTracing } from './tracing.ts'
 
@@ -33,8 +31,6 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkSecret(draft, report)
   checkLifetime(draft, report)
   checkIssuers(draft, report)
-  checkLdap(draft, report)
-  checkOidc(draft, report)
   checkCookie(draft, report)
   checkDatabase(draft, report)
   checkWorkers(draft, report)

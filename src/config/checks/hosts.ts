@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { canonicalHost } from '../../admission/canonical-host.ts'
-import { subject } from '../reading/quote.ts'
+import { subject } from '../../kernel/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 

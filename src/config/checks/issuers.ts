@@ -1,6 +1,6 @@
 import { keyUrlProblem } from '../../kernel/key-url.ts'
+import { subject } from '../../kernel/quote.ts'
 import { issuerName } from '../issuers.ts'
-import { subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 

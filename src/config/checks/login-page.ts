@@ -1,5 +1,5 @@
 import { readOwnPath } from '../../admission/own-path.ts'
-import { subject } from '../reading/quote.ts'
+import { subject } from '../../kernel/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 import { OWN_ENDPOINTS, pathProblem } from './forwarding/routes.ts'

@@ -1,7 +1,7 @@
+import { subject } from '../../kernel/quote.ts'
 import { didYouMean } from '../../kernel/suggest.ts'
 import { catalogs } from '../../messages/catalogs.ts'
 import { withParents } from '../../messages/spoken-texts.ts'
-import { subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 

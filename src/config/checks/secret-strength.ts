@@ -1,6 +1,3 @@
-/** What `config print` prints instead of a secret. */
-export const MASK = '***'
-
 const MIN_BYTES = 32
 
 // Published defaults and samples: anyone can sign with them.

@@ -1,4 +1,4 @@
-import { quote } from '../reading/quote.ts'
+import { quote } from '../../kernel/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 

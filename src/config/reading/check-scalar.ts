@@ -1,7 +1,7 @@
+import { quote } from '../../kernel/quote.ts'
 import { didYouMean } from '../../kernel/suggest.ts'
 import { formOf } from '../schema/patterns.ts'
 import type { Setting } from '../schema/setting.ts'
-import { quote } from './quote.ts'
 import type { Tree } from './tree.ts'
 
 type Scalar = string | number | boolean

@@ -1,3 +1,4 @@
+import type { DeepPartial } from '../../kernel/deep-partial.ts'
 import {
   captchaSettings,
   cookieSettings,
@@ -86,12 +87,6 @@ export const configSchema = section('Configuration of Postern.', {
 
 /** A valid configuration with every default filled in, deeply frozen. */
 export type Config = ValueOf<typeof configSchema>
-
-type DeepPartial<T> = T extends readonly (infer Item)[]
-  ? readonly (DeepPartial<Item> | undefined)[]
-  : T extends object
-    ? { readonly [Key in keyof T]?: DeepPartial<T[Key]> }
-    : T
 
 /** A configuration without the values that do not fit the schema. */
 export type Draft = DeepPartial<Config>

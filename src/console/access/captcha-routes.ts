@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { OfferedCaptcha } from '../../login/captcha/captcha.ts'
+import type { LoginButton } from '../../login/redirect-login.ts'
 import type { Throttle } from '../../login/throttle.ts'
 import { Problem } from '../problem.ts'
 import type { FindCallerOrigin } from './caller-origin.ts'
+import { inConsole } from './oidc-routes.ts'
 
 interface CaptchaRouteParts {
   /** Absent in modes without captcha. */
@@ -15,8 +17,8 @@ interface CaptchaRouteParts {
     | undefined
   readonly throttle: Pick<Throttle, 'captcha'>
   readonly originOf: FindCallerOrigin
-  /** Names of the providers of single sign-on. */
-  readonly providers: readonly string[]
+  /** Logins by single sign-on. */
+  readonly buttons: readonly LoginButton[]
   readonly hasPassword: boolean
   /** The path of this scope. */
   readonly prefix: string
@@ -33,7 +35,7 @@ export function addCaptchaRoutes(scope: FastifyInstance, parts: CaptchaRoutePart
   scope.get('/providers', { config: { access: 'anyone' } }, async () => ({
     password: parts.hasPassword,
     captcha: captchas !== undefined,
-    providers: parts.providers.map((name) => ({ name, url: `${prefix}/login/oidc/${name}` })),
+    providers: parts.buttons.map(({ name, path }) => ({ name, url: inConsole(path) })),
   }))
 
   if (captchas === undefined) return

@@ -4,8 +4,8 @@ import { oidcPaths } from '../../kernel/endpoints.ts'
 import { Fault, Refusal } from '../../kernel/errors.ts'
 import { Fields } from '../../login/fields.ts'
 import type { LoginAttempt } from '../../login/login-attempt.ts'
-import type { BeginLogin } from '../../login/methods/oidc/begin-login.ts'
 import { flowCookie } from '../../login/methods/oidc/flow-cookie.ts'
+import type { Redirects } from '../../login/redirect-login.ts'
 import type { IssuedToken } from '../../token/sign-token.ts'
 import type { FindCallerOrigin } from './caller-origin.ts'
 import { readCookie, type SessionCookie } from './cookie.ts'
@@ -13,13 +13,7 @@ import type { ConsoleSessions } from './session.ts'
 
 type Cookie = (name: string) => string | undefined
 
-interface OidcRouteParts {
-  /** How logins begin, by name of the provider. */
-  readonly begin: ReadonlyMap<string, BeginLogin>
-  readonly purposeOf: (
-    state: string,
-    cookie: Cookie,
-  ) => Promise<{ readonly to: string; readonly confirms: string | undefined }>
+interface OidcRouteParts extends Pick<Redirects, 'begin' | 'purposeOf'> {
   /** Logs in with the answer of a provider, or confirms the session that the login began with. */
   readonly logInByProvider: (
     attempt: LoginAttempt,
@@ -112,9 +106,17 @@ function kindOf(error: unknown): string | undefined {
   return error instanceof Fault ? error.part : undefined
 }
 
-/** Where a provider sends people back, by the origin of the console. */
-export function callbackOf(origin: string, provider: string): string {
-  return `${origin}/console${oidcPaths(provider).callback}`
+/** The console serves the paths of the gateway below its own. */
+export function inConsole(path: string): string {
+  return `/console${path}`
+}
+
+/**
+ * Providers send people back to the console, at the address by which browsers reach it. It is never
+ * made from a Host header, which a client chooses; without `console.url` there is none.
+ */
+export function callbacksOf(origin: string | undefined): ((path: string) => string) | undefined {
+  return origin === undefined ? undefined : (path) => `${origin}${inConsole(path)}`
 }
 
 /** Without the version, which is part of the prefix of the scope. */

@@ -1,11 +1,9 @@
 import type { Reply } from '../../gateway/reply.ts'
 import type { Received } from '../../gateway/stages.ts'
 import { Refusal } from '../../kernel/errors.ts'
+import type { EndSessions } from '../../login/redirect-login.ts'
 import { replyJson } from '../json-reply.ts'
 import { readBody } from '../read-body.ts'
-
-/** Ends the sessions that a logout token names. Throws the Refusal `bad-logout-token`. */
-export type EndSessions = (logoutToken: string) => Promise<number>
 
 /** A logout token is as large as an ID token. */
 const maxFormBytes = 24_576

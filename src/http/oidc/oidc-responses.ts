@@ -7,25 +7,16 @@ import type { Received } from '../../gateway/stages.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { Fields } from '../../login/fields.ts'
 import type { Login } from '../../login/login.ts'
-import type { BeginLogin } from '../../login/methods/oidc/begin-login.ts'
 import { flowCookie } from '../../login/methods/oidc/flow-cookie.ts'
+import type { BeginLogin, Redirects } from '../../login/redirect-login.ts'
 import { replyJson } from '../json-reply.ts'
 import { attemptCookies, loginResult } from '../login-result.ts'
 import type { TokenCookie } from '../token-cookie.ts'
 import { moveOn, redirect } from './after-login.ts'
-import { type EndSessions, replyBackChannel } from './back-channel.ts'
+import { replyBackChannel } from './back-channel.ts'
 
-interface OidcResponseParts {
+interface OidcResponseParts extends Pick<Redirects, 'begin' | 'purposeOf' | 'endSessions'> {
   readonly login: Login
-  /** How logins begin, by name of the provider. */
-  readonly begin: ReadonlyMap<string, BeginLogin>
-  /** Where a login that succeeded goes on, by its state and its cookies. */
-  readonly returnPath: (
-    state: string,
-    cookie: (name: string) => string | undefined,
-  ) => Promise<string>
-  /** How sessions end that ended at the provider, by its name. */
-  readonly endSessions: ReadonlyMap<string, EndSessions>
   readonly cookie: TokenCookie
   readonly crossSite: FindCrossSite
   /** Whether browsers send our cookie only within our site (`cookie.sameSite: strict`). */
@@ -72,7 +63,7 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
     const token = parts.cookie.issued(issued.token)
     const headers = [...token, ...cookies]
     if (token.length === 0) return replyJson(reply, 200, loginResult(issued), headers)
-    const to = await parts.returnPath(state, cookie)
+    const { to } = await parts.purposeOf(state, cookie)
     if (parts.strictCookie) moveOn(reply, to, headers)
     else redirect(reply, 303, to, headers)
   }

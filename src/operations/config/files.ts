@@ -1,8 +1,11 @@
 import { resolve } from 'node:path'
 import type { Written } from '../../config/load.ts'
+import { methodNames } from '../../config/login-providers.ts'
+import type { Draft } from '../../config/schema/schema.ts'
 import { count } from '../../kernel/count.ts'
 import { formatProblem, Invalid, type Problem } from '../../kernel/errors.ts'
-import { checkModule } from '../../login/methods/module/check-module.ts'
+import type { NamedFile } from '../../login/method-kind.ts'
+import { loginMethods } from '../../login/methods/login-methods.ts'
 import { readOpenApi } from '../../openapi/document.ts'
 import { readLogo } from '../../page/read-logo.ts'
 import { readResponseFile } from '../../stores/files/response-file.ts'
@@ -37,7 +40,7 @@ interface CheckedFile {
  */
 export async function checkFiles(written: Written, cwd: string): Promise<readonly CheckedFile[]> {
   return Promise.all(
-    fileChecks(written, cwd).map(({ setting, run }) =>
+    (await fileChecks(written, cwd)).map(({ setting, run }) =>
       run().then(
         (facts): CheckedFile => ({ setting, problems: [], facts }),
         (error) => ({ setting, problems: problemsOf(error, setting, written.placeOf) }),
@@ -46,10 +49,14 @@ export async function checkFiles(written: Written, cwd: string): Promise<readonl
   )
 }
 
-function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileCheck[] {
+async function fileChecks(
+  { draft, hasProblem }: Written,
+  cwd: string,
+): Promise<readonly FileCheck[]> {
   const at = (path: string) => resolve(cwd, path)
   const { application, database, tls, jwt, policy, login, logger, routes } = draft
   const { certFile, keyFile } = tls ?? {}
+  const methodFiles = await filesOfMethods(login ?? {}, cwd)
   const checks: FileCheck[] = []
   if (certFile !== undefined && keyFile !== undefined) {
     checks.push({ setting: 'tls', run: () => checkTls(at(certFile), at(keyFile)) })
@@ -75,11 +82,6 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
     if (tokenFile === undefined) return
     checks.push({ setting: `${named}.tokenFile`, run: () => ignored(readBearer(at(tokenFile))) })
   })
-  const { caFile: directoryCaFile } = login?.ldap ?? {}
-  if (directoryCaFile !== undefined) {
-    const run = () => checkClientFiles({ caFile: at(directoryCaFile) })
-    checks.push({ setting: 'login.ldap.caFile', run })
-  }
   if (jwt?.keyDirectory !== undefined) {
     const directory = at(jwt.keyDirectory)
     checks.push({ setting: 'jwt.keyDirectory', run: () => checkKeys(draft, directory) })
@@ -106,12 +108,10 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
     }
     checks.push({ setting: 'policy.trust', run })
   }
-  const { module } = login ?? {}
-  if (module !== undefined && !hasProblem('login.module')) {
-    checks.push({
-      setting: 'login.module',
-      run: () => ignored(checkModule(at(module), { ...login })),
-    })
+  for (const { setting, caFile, read } of methodFiles) {
+    const run = async () =>
+      caFile === undefined ? ignored(read?.()) : checkClientFiles({ caFile })
+    if (!hasProblem(setting)) checks.push({ setting, run })
   }
   const { enabled: hasPage, logo } = login?.page ?? {}
   if (hasPage && logo !== undefined) {
@@ -136,8 +136,17 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
   return checks
 }
 
+async function filesOfMethods(
+  login: NonNullable<Draft['login']>,
+  cwd: string,
+): Promise<readonly NamedFile[]> {
+  const configured = loginMethods.filter(({ isConfigured }) => isConfigured(login))
+  const loaded = await Promise.all(configured.map(({ load }) => load()))
+  return loaded.flatMap(({ files }) => files?.(login, cwd, methodNames(login)) ?? [])
+}
+
 /** For a file whose content nobody needs here, or that is secret. */
-async function ignored(reading: Promise<unknown>): Promise<undefined> {
+async function ignored(reading: Promise<unknown> | undefined): Promise<undefined> {
   await reading
 }
 

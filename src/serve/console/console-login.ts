@@ -1,6 +1,6 @@
 import { modeFacts } from '../../config/mode.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { callbackOf } from '../../console/access/oidc-routes.ts'
+import { callbacksOf } from '../../console/access/oidc-routes.ts'
 import { createConsoleRoles } from '../../console/access/roles.ts'
 import { type ConsoleSession, createConsoleSessions } from '../../console/access/session.ts'
 import type { Closing } from '../../kernel/closing.ts'
@@ -32,9 +32,9 @@ export async function openConsoleLogin(options: ServeOptions, closing: Closing) 
   closing.add(keys.close)
   const revocations = createRevocations(() => now() * 1000)
   const login = await openLogin(
-    { ...options, config: withOwnCallbacks(config) },
+    options,
     {
-      flowKey: 'console-oidc-flow',
+      console: { callbackOf: callbacksOf(config.console.url) },
       redis,
       keys: keys.current,
       // Nothing reads it: the gateway's ops listener has the metrics.
@@ -46,6 +46,7 @@ export async function openConsoleLogin(options: ServeOptions, closing: Closing) 
     },
     closing,
   )
+  const { methods } = login
   const feed = await openRevocationFeed(
     options,
     { redis, database: login.database, revocations },
@@ -74,12 +75,11 @@ export async function openConsoleLogin(options: ServeOptions, closing: Closing) 
     throttle: login.throttle,
     captchas: mode.captchaRequired ? login.captchas : undefined,
     mode: mode.name,
-    hasPassword: hasPassword(config, login.findFormMethod(undefined)),
-    begin: login.oidc.begin,
-    purposeOf: login.oidc.purposeOf,
+    hasPassword: takesPassword(methods.formMethod),
+    redirects: methods.redirects,
     logIn(attempt: LoginAttempt): Promise<IssuedToken> {
       const check = login.loginWith({
-        ...{ record, findMethod: login.findFormMethod },
+        ...{ record, findMethod: methods.findFormMethod },
         issueToken: (caller, readAt) =>
           sessions.issue(caller, readAt, { provider: providerIn(attempt), confirmed: true }),
       })
@@ -103,7 +103,7 @@ export async function openConsoleLogin(options: ServeOptions, closing: Closing) 
     },
     confirm(session: ConsoleSession, attempt: LoginAttempt): Promise<IssuedToken> {
       const check = login.loginWith({
-        ...{ record, findMethod: login.findFormMethod },
+        ...{ record, findMethod: methods.findFormMethod },
         // The session is proof enough that a person sits there, and the limits count guesses.
         checkCaptcha: false,
         issueToken: (caller) => confirmed(session, caller),
@@ -121,9 +121,7 @@ export async function openConsoleLogin(options: ServeOptions, closing: Closing) 
 }
 
 /** Whether the form of the pages fits: also for a login module that takes a name and a password. */
-function hasPassword({ login }: Config, byDefault: LoginMethod | undefined): boolean {
-  if (login.local || login.ldap !== undefined) return true
-  if (login.module === undefined) return false
+function takesPassword(byDefault: LoginMethod | undefined): boolean {
   const typed = [
     ['username', 'a'],
     ['password', 'a'],
@@ -163,23 +161,6 @@ function ownerFields({ username, provider }: ConsoleSession, { fields }: LoginAt
     ['otp', given.get('otp')],
     ...noCaptcha,
   ])
-}
-
-/**
- * Providers send people back to the console, at the address by which browsers reach it. It is never
- * made from a Host header, which a client chooses; without `console.url` there is none.
- */
-function withOwnCallbacks(config: Config): Config {
-  const { url } = config.console
-  const oidc =
-    url === undefined
-      ? []
-      : config.login.oidc.map((provider) => ({
-          ...provider,
-          redirectUri: callbackOf(url, provider.name),
-          appRedirectUris: [],
-        }))
-  return { ...config, login: { ...config.login, oidc } }
 }
 
 /** Whether browsers reach the console by https. */

@@ -66,8 +66,9 @@ async function start(options: ConsoleOptions, closing: Closing): Promise<Running
     isSecure: isSecure(settings),
   })
   const originOf = createCallerOrigin(createOriginFinder(config.application.trustedProxies))
-  const { throttle, captchas } = login
-  const providers = [...login.begin.keys()]
+  const { throttle, captchas, redirects } = login
+  const buttons = redirects?.buttons ?? []
+  const providers = buttons.map(({ name }) => name)
   const streams = createStreams({ problemOf: login.sessions.problemOf })
   closing.add(async () => streams.close())
   const watchDecisions = await openDecisionWatch(config, options.channel, closing)
@@ -88,10 +89,10 @@ async function start(options: ConsoleOptions, closing: Closing): Promise<Running
           ...{ guard, cookie, originOf },
           facts: { mode: login.mode, version, write, providers },
         }),
-      (scope) => addOidcRoutes(scope, { ...login, cookie, originOf }),
+      (scope) => redirects && addOidcRoutes(scope, { ...login, ...redirects, cookie, originOf }),
       (scope) =>
         addCaptchaRoutes(scope, {
-          ...{ throttle, captchas, originOf, prefix: apiPrefix, providers },
+          ...{ throttle, captchas, originOf, prefix: apiPrefix, buttons },
           hasPassword: login.hasPassword,
         }),
       (scope) => addLiveRoutes(scope, { guard, streams, traffic, watchDecisions }),

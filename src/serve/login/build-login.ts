@@ -1,4 +1,5 @@
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
+import { createOidcResponses } from '../../http/oidc/oidc-responses.ts'
 import { createOwnResponses } from '../../http/own-responses.ts'
 import type { TokenCookie } from '../../http/token-cookie.ts'
 import type { Closing } from '../../kernel/closing.ts'
@@ -22,10 +23,11 @@ export async function buildLogin(
 ) {
   const { config } = options
   const opened = await openLogin(options, facts, closing)
-  const { accounts, captchas, database, loginLog, oidc, passwordHash, throttle } = opened
+  const { accounts, captchas, database, loginLog, methods, passwordHash, throttle } = opened
   const ownPasswords = createOwnPasswords(database, opened.timeoutMs)
   const login = opened.loginWith({ issueToken: facts.tokens.issue })
-  const pageWith = await buildPage(config)
+  const { redirects } = methods
+  const pageWith = await buildPage(config, methods)
   /**
    * For each configuration anew. Later than the rest: the revocation list needs the database that
    * login opens.
@@ -49,11 +51,15 @@ export async function buildLogin(
       cookie: facts.cookie,
       crossSite: facts.crossSite,
       messages: current.messages,
-      endSessionUrl: oidc.endSessionUrl,
+      endSessionUrl: redirects?.endSessionUrl,
     }
     return createOwnResponses({
       ...common,
-      oidc: oidc.responsesWith(common),
+      oidc:
+        redirects &&
+        createOidcResponses({
+          ...{ ...common, ...redirects, strictCookie: config.cookie.sameSite === 'strict' },
+        }),
       issueCaptcha: captchas.issue,
       readProfile: accounts.profile,
       page: pageWith?.(current, {
@@ -64,9 +70,9 @@ export async function buildLogin(
     })
   }
 
-  const { seeded, passwordFile, unprintedFile, sessions, moduleState, directory } = opened
+  const { seeded, passwordFile, unprintedFile, sessions } = opened
   return {
-    ...{ responsesWith, seeded, passwordFile, database, loginLog, sessions, moduleState },
-    ...{ directory, oidc, unprintedFile },
+    ...{ responsesWith, seeded, passwordFile, unprintedFile, database, loginLog, sessions },
+    details: methods.details,
   }
 }

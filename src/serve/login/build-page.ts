@@ -7,6 +7,7 @@ import { languageOf } from '../../page/language.ts'
 import { createLoginPage } from '../../page/page.ts'
 import type { PageParts } from '../../page/parts.ts'
 import { readLogo } from '../../page/read-logo.ts'
+import type { OpenMethods } from './open-methods.ts'
 
 type Given = Omit<PageParts, 'settings' | 'logo' | 'form' | 'pages' | 'explain'> & {
   readonly messages: Messages
@@ -16,7 +17,10 @@ type Given = Omit<PageParts, 'settings' | 'logo' | 'form' | 'pages' | 'explain'>
 export type ResponseSettings = Pick<Config, 'refusals' | 'endpoints'>
 
 /** The login page of a configuration; `undefined` when it is off. The logo is read once. */
-export async function buildPage(config: Config) {
+export async function buildPage(
+  config: Config,
+  { hasPasswordForm, redirects }: Pick<OpenMethods, 'hasPasswordForm' | 'redirects'>,
+) {
   const { page } = config.login
   if (!page.enabled) return undefined
   const logo = page.logo === undefined ? undefined : await readLogo(page.logo)
@@ -27,8 +31,8 @@ export async function buildPage(config: Config) {
       settings: { ...page, language: languageOf(refusals.language) },
       logo,
       form: {
-        hasPassword: config.login.local || config.login.ldap !== undefined,
-        providers: config.login.oidc.map(({ name }) => name),
+        hasPassword: hasPasswordForm,
+        buttons: redirects?.buttons ?? [],
         hasDigitsOnly: /^[0-9]+$/.test(config.captcha.alphabet),
         hasSecondFactor: config.login.secondFactor.roles.length > 0,
       },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { failureText } from '../../background/failure-text.ts'
 import type { Closing } from '../../kernel/closing.ts'
 import type { Log } from '../../log/log.ts'
 import { createCaptchas } from '../../login/captcha/captcha.ts'
@@ -13,12 +14,16 @@ import {
   type RecordAttempt,
 } from '../../login/login-log.ts'
 import type { FindLoginMethod } from '../../login/login-method.ts'
+import type { MethodParts } from '../../login/method-kind.ts'
 import { createPasswordHash } from '../../login/password-hash.ts'
 import { type Counters, createThrottle } from '../../login/throttle.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
+import { recordChange } from '../../stores/audit/audit.ts'
+import { gatewayActor } from '../../stores/audit/gateway-actor.ts'
 import { type Database, openDatabase } from '../../stores/database/database.ts'
 import { createLinkedAccounts } from '../../stores/identities/linked-accounts.ts'
+import { createProviderSessions } from '../../stores/identities/provider-sessions.ts'
 import { createUsedOnce } from '../../stores/identities/used-once.ts'
 import type { OpenKeys } from '../../stores/keys/key-feed.ts'
 import { createDatabaseLockouts } from '../../stores/limits/database-lockouts.ts'
@@ -36,11 +41,8 @@ import type { TokenRevocation } from '../../token/revocations.ts'
 import type { IssuedToken } from '../../token/sign-token.ts'
 import { clock, type ServeOptions } from '../options.ts'
 import { openSessions, recordLogins } from '../records/open-sessions.ts'
-import { buildDirectory } from './build-directory.ts'
-import { buildLoginMethods } from './build-login-methods.ts'
-import { buildOidc } from './build-oidc.ts'
 import { buildSecondFactor } from './build-second-factor.ts'
-import { openLoginModule } from './open-login-module.ts'
+import { openMethods } from './open-methods.ts'
 import { seedFirst } from './seed-first.ts'
 
 /** Waiting longer at shutdown does not bring an unreachable store back. */
@@ -71,8 +73,8 @@ export async function openLogin(
     revokeTokensOf: (userId: string) => Promise<unknown>
     /** Revokes one token on every gateway. Does not throw. */
     revokeToken: (revocation: TokenRevocation) => Promise<unknown>
-    /** See `buildOidc`. */
-    flowKey?: string | undefined
+    /** Unset: at the gateway. */
+    console?: MethodParts['console']
   },
   closing: Closing,
 ) {
@@ -99,10 +101,22 @@ export async function openLogin(
   const timeoutMs = config.database.statementTimeoutMs + 250
   const accounts = createAccounts(database, timeoutMs)
   const linkedAccounts = createLinkedAccounts(database, { ...facts, now, timeoutMs })
-  // Before accounts are created: their passwords would be lost if the module could not be loaded.
-  const loginModule = await openLoginModule(
-    config,
-    { log, accounts, linkedAccounts, registry: facts.registry },
+  const sessions = openSessions(options, { ...facts, database }, closing)
+  // Before accounts are created: their passwords would be lost if a module could not be loaded.
+  const methods = await openMethods(
+    config.login,
+    {
+      ...{ log, registry: facts.registry, now, console: facts.console },
+      ...{ isAlone: asWorker === undefined, keys: facts.keys, verifyPassword },
+      ...{ findAccount: accounts.findByUsername, passwordHash, linkedAccounts },
+      claim: createUsedOnce(database, { now: () => now() * 1000, timeoutMs }).claim,
+      providerSessions: createProviderSessions(database, { log, timeoutMs }),
+      endToken(token) {
+        sessions.ended(token)
+        return facts.revokeToken(token)
+      },
+      recordEnded: createEndedRecord(database, log),
+    },
     closing,
   )
   const isFirst = database.kind === 'embedded' && asWorker === undefined
@@ -150,27 +164,14 @@ export async function openLogin(
   const loginLog = buildLoginLog({ config, log, now }, database, redis)
   closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, maxFlushMs)))
 
-  const directory = buildDirectory({ config, log }, facts.registry, closing)
-  const sessions = openSessions(options, { ...facts, database }, closing)
-  const usedOnce = createUsedOnce(database, { now: () => now() * 1000, timeoutMs })
-  const oidc = buildOidc(
-    options,
-    { ...facts, linkedAccounts, usedOnce, database, sessions, timeoutMs },
-    closing,
-  )
-  const methodParts = {
-    ...{ config: config.login, accounts, passwordHash, verifyPassword, linkedAccounts, directory },
-    loginModule: loginModule?.method,
-  }
-  const findMethod = buildLoginMethods({ ...methodParts, oidc: oidc.methods })
   const checkSecondFactor = buildSecondFactor(options, { database, keys }, timeoutMs)
 
   function loginWith(issuing: Issuing): Login {
     const login = createLogin({
-      ...{ throttle, findMethod, checkSecondFactor, now, record: loginLog.record },
+      ...{ throttle, findMethod: methods.find, checkSecondFactor, now, record: loginLog.record },
       onIssued(...issued) {
         recordLogins(sessions)(...issued)
-        oidc.onIssued(...issued)
+        methods.onIssued(...issued)
       },
       ...issuing,
       checkCaptcha:
@@ -182,12 +183,24 @@ export async function openLogin(
   }
 
   return {
-    ...{ accounts, captchas, database, directory, loginLog, loginWith, oidc, passwordHash },
+    ...{ accounts, captchas, database, loginLog, loginWith, methods, passwordHash },
     ...{ seeded, passwordFile, unprintedFile, sessions, throttle, timeoutMs },
-    /** Those whose credentials a form carries. */
-    findFormMethod: buildLoginMethods({ ...methodParts, oidc: [] }),
-    moduleState: loginModule?.state,
   }
+}
+
+function createEndedRecord(database: Database, log: Log): MethodParts['recordEnded'] {
+  return (provider, tokens) =>
+    recordChange(database, {
+      actor: gatewayActor(),
+      action: 'session.end',
+      subject: `provider ${provider}`,
+      after: { userIds: [...new Set(tokens.map(({ userId }) => userId))], tokens: tokens.length },
+    }).catch((error: unknown) => {
+      log.warn(
+        { provider, reason: failureText(error) },
+        'logout of a provider not in the audit log',
+      )
+    })
 }
 
 /** With `logger.enableddb` off, it uses neither the table nor Redis. */

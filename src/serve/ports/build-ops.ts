@@ -7,8 +7,6 @@ import type { Upstream } from '../../gateway/upstream/upstreams.ts'
 import { createReadiness, shutdownProblems } from '../../http/readiness.ts'
 import { version } from '../../kernel/version.ts'
 import type { LoginLog } from '../../login/login-log.ts'
-import type { Directory } from '../../login/methods/ldap/open-directory.ts'
-import type { ModuleState } from '../../login/methods/module/module-threads.ts'
 import { addConfigMetrics } from '../../metrics/config-metrics.ts'
 import { addLogMetrics, addModeInfo, addOverloadMetrics } from '../../metrics/gateway-metrics.ts'
 import { addIssuerMetrics, addKeyMetrics } from '../../metrics/key-metrics.ts'
@@ -40,10 +38,7 @@ interface ObservedParts {
   readonly assertionProblem: () => string | undefined
   readonly revocations: RevocationFeed
   readonly loginLog: LoginLog
-  readonly moduleState: (() => ModuleState) | undefined
-  readonly directory: Directory | undefined
-  /** Of OpenID Connect. */
-  readonly identityProviders: () => readonly unknown[]
+  readonly loginDetails: Readonly<Record<string, () => unknown>>
   readonly tls: Awaited<ReturnType<typeof openTls>>
   readonly upstreams: () => readonly Upstream[]
   readonly isDraining: () => boolean
@@ -56,7 +51,7 @@ export function buildOps(
   mode: ModeFacts,
   parts: ObservedParts,
 ): GatewayOps & { readonly facts: () => ReplicaFacts } {
-  const { registry, policies, keys, issuers, revocations, loginLog, moduleState, tls } = parts
+  const { registry, policies, keys, issuers, revocations, loginLog, tls } = parts
   addPolicyMetrics(registry, policies.state)
   const { shadow } = parts
   if (shadow !== undefined) {
@@ -92,15 +87,13 @@ export function buildOps(
       keys: keys.state,
       serviceTokens: () => config.tokens.service,
       ...(config.issuers.length > 0 && { issuers: issuers.states }),
-      ...(config.login.oidc.length > 0 && { identityProviders: parts.identityProviders }),
+      ...parts.loginDetails,
       // `unsaid` is its name in 0.1.
       revocation: () => {
         const state = revocations.state()
         return { ...state, unsaid: state.pendingWrites }
       },
       loginLog: loginLog.state,
-      ...(moduleState !== undefined && { loginModule: moduleState }),
-      ...(parts.directory !== undefined && { directory: parts.directory.states }),
       ...(tls !== undefined && { tls: tls.state }),
     },
   })

@@ -1,4 +1,4 @@
-import type { Account } from '../../login/methods/password/password-credentials.ts'
+import type { Account } from '../../login/method-kind.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'
@@ -13,7 +13,7 @@ interface AccountState {
 }
 
 /** The queries of login and profile. Every error of the driver becomes a Fault. */
-export interface Accounts {
+interface Accounts {
   /** The live account of this name with its live role, or `undefined` when either is missing. */
   findByUsername(username: string): Promise<Account | undefined>
   /** Role and state of the live account with this ID; `undefined` without a live role. */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { failureText } from '../../background/failure-text.ts'
 import type { FeedLog } from '../../background/feed-log.ts'
+import type { ProviderSessionRow, ProviderSessions } from '../../login/redirect-login.ts'
 import { createBounded } from '../accounts/bounded.ts'
 import type { Database } from '../database/database.ts'
 import { allRows, nowMs } from '../database/dialect.ts'
@@ -9,35 +10,16 @@ import { isStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
 import type { Schema } from '../database/tables.ts'
 
-/** A token of ours, and the session at a provider that it came from. Times are milliseconds. */
-interface ProviderSessionRow {
-  readonly tokenId: string
-  readonly userId: string
-  readonly issuedAt: number
-  readonly expiresAt: number
-  readonly provider: string
-  readonly subject: string
-  readonly session: string | undefined
-  /** The sealed ID token, which names the session at logout. */
-  readonly sealed: string | undefined
-}
-
-interface NamedSession {
-  readonly provider: string
-  readonly subject: string | undefined
-  readonly session: string | undefined
-}
-
 /** How many tokens of one person are remembered, as in the list of sessions. */
 const mostOfSubject = 1000
 const attempts = 5
 const retryMs = 2000
 
-/** The table `postern_provider_session`. Every method but `remember` throws a Fault when it fails. */
+/** The table `postern_provider_session`. */
 export function createProviderSessions(
   { db, shapes }: Database,
   { log, timeoutMs }: { readonly log: FeedLog; readonly timeoutMs: number },
-) {
+): ProviderSessions {
   const bounded = createBounded(timeoutMs)
   const withTable = <Result>(work: () => Promise<Result>) =>
     bounded(async () => {
@@ -57,8 +39,7 @@ export function createProviderSessions(
   }
 
   return {
-    /** Stores a row beside the login, which does not wait for it. */
-    async remember(row: ProviderSessionRow): Promise<void> {
+    async remember(row) {
       for (let attempt = 1; ; attempt++) {
         try {
           return await add(row)
@@ -71,14 +52,12 @@ export function createProviderSessions(
         await pause(retryMs, undefined, { ref: false })
       }
     },
-    /** The session of a token, if it came from a provider. */
-    find: (tokenId: string) =>
+    find: (tokenId) =>
       withTable(() => {
         const own = db.selectFrom('postern_provider_session').where('token_id', '=', tokenId)
         return own.select(['provider', 'sealed']).executeTakeFirst()
       }),
-    /** The tokens of one session, or of every session of a person if the session is not named. */
-    tokensOf: ({ provider, subject, session }: NamedSession) =>
+    tokensOf: ({ provider, subject, session }) =>
       withTable(async () => {
         if (![subject, session].every((text) => text === undefined || isStorable(text))) return []
         const rows = await db

@@ -5,7 +5,7 @@ import { nowMs } from '../database/dialect.ts'
 import { requireTable } from '../database/table-shapes.ts'
 
 /** Names that count once, on whichever gateway. */
-export interface UsedOnce {
+interface UsedOnce {
   /**
    * Whether this is the first claim of a name. It stays claimed until the moment `untilMs`, in
    * milliseconds since the epoch. Throws a Fault when the database cannot say.

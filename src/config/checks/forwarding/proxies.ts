@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { subject } from '../../reading/quote.ts'
+import { subject } from '../../../kernel/quote.ts'
 import type { Report } from '../../reading/report.ts'
 import type { Draft } from '../../schema/schema.ts'
 

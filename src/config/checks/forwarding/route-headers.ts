@@ -1,5 +1,5 @@
+import { subject } from '../../../kernel/quote.ts'
 import { foldName, isReservedHeader } from '../../../kernel/reserved-headers.ts'
-import { subject } from '../../reading/quote.ts'
 import type { Report } from '../../reading/report.ts'
 import type { Draft } from '../../schema/schema.ts'
 

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import { isRefusedMethod } from '../../../admission/classify.ts'
+import { subject } from '../../../kernel/quote.ts'
 import { didYouMean } from '../../../kernel/suggest.ts'
-import { subject } from '../../reading/quote.ts'
 import type { Report } from '../../reading/report.ts'
 import type { Draft } from '../../schema/schema.ts'
 

@@ -1,7 +1,7 @@
 import { isControlHeader } from '../../../kernel/control-headers.ts'
 import { captchaAlias, ownPaths, removedPaths } from '../../../kernel/endpoints.ts'
+import { quote, subject } from '../../../kernel/quote.ts'
 import { didYouMean } from '../../../kernel/suggest.ts'
-import { quote, subject } from '../../reading/quote.ts'
 import type { Report } from '../../reading/report.ts'
 import type { Draft } from '../../schema/schema.ts'
 import { checkRouteShaping } from './route-shaping.ts'

@@ -1,4 +1,4 @@
-import { subject } from '../../reading/quote.ts'
+import { subject } from '../../../kernel/quote.ts'
 import type { Report } from '../../reading/report.ts'
 import type { Draft } from '../../schema/schema.ts'
 

@@ -1,7 +1,7 @@
 import type { Identity, LinkedAccounts, LinkRules } from '../../linked-account.ts'
 import type { Verified } from '../../login-method.ts'
+import type { NameAndPassword, VerifyPassword } from '../../method-kind.ts'
 import type { PasswordHash } from '../../password-hash.ts'
-import type { NameAndPassword, VerifyPassword } from '../password/password-method.ts'
 import type { Person, VerifyInDirectory } from './directory.ts'
 import { type GroupRole, roleOfGroups } from './group-roles.ts'
 

@@ -1,8 +1,8 @@
 import type { Deadline } from './deadline.ts'
 import { DirectoryConnection, type SearchRequest } from './directory-connection.ts'
 import { DirectoryError } from './directory-error.ts'
-import type { DirectorySettings } from './directory-settings.ts'
 import type { Entry } from './entry.ts'
+import type { DirectorySettings } from './settings.ts'
 
 /** Active Directory locks an account after a few wrong passwords, ours included. */
 const refusedPauseMs = 30_000

@@ -3,7 +3,7 @@ import { Fault } from '../../../kernel/errors.ts'
 import type { Deadline } from './deadline.ts'
 import { DirectoryError } from './directory-error.ts'
 import { createDirectoryServer, type DirectoryServer } from './directory-server.ts'
-import type { DirectorySettings } from './directory-settings.ts'
+import type { DirectorySettings } from './settings.ts'
 
 /** So long the other servers are asked first. */
 const failedPauseMs = 30_000

@@ -1,4 +1,4 @@
-import type { NameAndPassword } from '../password/password-method.ts'
+import type { NameAndPassword } from '../../method-kind.ts'
 
 /** The entry of someone whose password was right. */
 export interface Person {

@@ -1,35 +1,27 @@
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../../../kernel/errors.ts'
+import { foldedName } from '../../folded-name.ts'
+import type { NameAndPassword } from '../../method-kind.ts'
 import type { Deadline } from './deadline.ts'
 import type { Person } from './directory.ts'
 import type { DirectoryConnection } from './directory-connection.ts'
 import type { DirectoryServer, Searcher } from './directory-server.ts'
-import type { DirectorySettings, SearchSettings } from './directory-settings.ts'
 import { type Entry, subjectOf, textOf, textsOf } from './entry.ts'
 import { readGroups } from './read-groups.ts'
+import type { DirectorySettings, SearchSettings } from './settings.ts'
 import { filledDn, filledFilter, filledText, nameComparisons } from './templates.ts'
 
-interface Given {
-  readonly username: string
-  readonly password: string
-}
-
 interface FindPersonParts {
-  /** One spelling for all that the login throttle counts as one name. */
-  readonly foldName: (name: string) => string
   /** Sees why a login was refused, for the log. */
   readonly onRefused: (reason: string) => void
 }
 
 /** Asks one server for the person with this name and password; `undefined` if they are wrong. */
-export function createFindPerson(
-  settings: DirectorySettings,
-  { foldName, onRefused }: FindPersonParts,
-) {
+export function createFindPerson(settings: DirectorySettings, { onRefused }: FindPersonParts) {
   const { search, userDn, userPrincipal, bindDn, groups } = settings
 
   async function findPerson(
-    given: Given,
+    given: NameAndPassword,
     server: DirectoryServer,
     deadline: Deadline,
   ): Promise<Person | undefined> {
@@ -52,14 +44,17 @@ export function createFindPerson(
     }
   }
 
-  function verify(given: Given, asked: Asked): Promise<Entry | undefined> {
+  function verify(given: NameAndPassword, asked: Asked): Promise<Entry | undefined> {
     if (userPrincipal !== undefined) return byPrincipal(given, asked, userPrincipal)
     if (userDn !== undefined) return byDn(given, asked, userDn)
     return bySearch(given, asked)
   }
 
   /** The service account finds the entry, and the password is tried on its DN. */
-  async function bySearch({ username, password }: Given, { server, own, deadline }: Asked) {
+  async function bySearch(
+    { username, password }: NameAndPassword,
+    { server, own, deadline }: Asked,
+  ) {
     const entry = await find(username, server, deadline)
     if (entry === undefined) {
       // As long as for a name that exists, so that times tell less about names.
@@ -71,7 +66,7 @@ export function createFindPerson(
   }
 
   async function byDn(
-    { username, password }: Given,
+    { username, password }: NameAndPassword,
     { server, own, deadline }: Asked,
     form: string,
   ) {
@@ -92,7 +87,7 @@ export function createFindPerson(
    * the principal name bob@corp.example. So the password must be that of the entry that was found.
    */
   async function byPrincipal(
-    { username, password }: Given,
+    { username, password }: NameAndPassword,
     { server, own, deadline }: Asked,
     form: string,
   ) {
@@ -131,7 +126,7 @@ export function createFindPerson(
     // spelling would give an attacker further guesses at the same password.
     const isSame = compared.some(({ attribute, form }) =>
       textsOf(entry, attribute).some(
-        (value) => foldName(value) === foldName(filledText(form, username)),
+        (value) => foldedName(value) === foldedName(filledText(form, username)),
       ),
     )
     if (isSame) return entry

@@ -5,9 +5,9 @@ import { createDeadline } from './deadline.ts'
 import type { VerifyInDirectory } from './directory.ts'
 import { reasonOf } from './directory-error.ts'
 import { createDirectoryServers, type DirectoryServerState } from './directory-servers.ts'
-import type { DirectorySettings } from './directory-settings.ts'
 import { createFindPerson } from './find-person.ts'
 import { createGate } from './gate.ts'
+import type { DirectorySettings } from './settings.ts'
 
 /** An LDAP directory that verifies names and passwords. */
 export interface Directory {
@@ -22,15 +22,11 @@ export interface Directory {
 const graceMs = 250
 
 /** Connects when the first login needs it: a gateway starts while its directory is unreachable. */
-export function openDirectory(
-  settings: DirectorySettings,
-  { log, foldName }: { readonly log: FeedLog; readonly foldName: (name: string) => string },
-): Directory {
+export function openDirectory(settings: DirectorySettings, log: FeedLog): Directory {
   const { name, timeoutMs } = settings
   const servers = createDirectoryServers(settings, log)
   const gate = createGate(settings.maxConcurrent)
   const findPerson = createFindPerson(settings, {
-    foldName,
     onRefused: (reason) => log.warn({ directory: name, reason }, 'directory login refused'),
   })
 

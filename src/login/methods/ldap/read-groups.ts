@@ -1,8 +1,8 @@
 import { Fault } from '../../../kernel/errors.ts'
 import type { Deadline } from './deadline.ts'
 import type { Searcher } from './directory-server.ts'
-import type { GroupSettings } from './directory-settings.ts'
 import { type Entry, textsOf } from './entry.ts'
+import type { GroupSettings } from './settings.ts'
 import { filledFilter } from './templates.ts'
 
 const mostGroups = 1000

@@ -1,24 +1,11 @@
-import { resolve } from 'node:path'
 import { Invalid } from '../../../kernel/errors.ts'
-import { passwordMethodName } from '../password/password-method.ts'
 import type { Declaration } from './declaration.ts'
 import { checkModuleFile } from './module-file.ts'
 import { ModuleThread } from './module-thread.ts'
 import { describeThrown } from './thrown-error.ts'
 
-/** The section `login` of a configuration, of which other settings may be wrong. */
-interface OtherMethods {
-  readonly oidc?: readonly (Named | undefined)[]
-  readonly ldap?: Named
-}
-
-interface Named {
-  readonly name?: string
-}
-
 /** Loads a module and ends it again. Throws `Invalid` where a gateway would not start. */
-export async function checkModule(path: string, others: OtherMethods): Promise<void> {
-  const file = resolve(path)
+export async function checkModule(file: string, others: readonly string[]): Promise<void> {
   await checkModuleFile(file)
   const thread = new ModuleThread(file, {
     printed: () => {},
@@ -40,9 +27,8 @@ export async function checkModule(path: string, others: OtherMethods): Promise<v
 export function checkMethodName(
   { name }: Declaration,
   file: string,
-  { oidc = [], ldap }: OtherMethods,
+  others: readonly string[],
 ): void {
-  const others = [passwordMethodName, ldap?.name, ...oidc.map((provider) => provider?.name)]
   if (!others.includes(name)) return
   const message = `name: "${name}" is already the name of another login method; export another name`
   throw new Invalid([{ file, message }])

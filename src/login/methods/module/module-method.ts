@@ -1,14 +1,14 @@
 import { Refusal } from '../../../kernel/errors.ts'
 import type { Fields } from '../../fields.ts'
 import type { LoginMethod, Verified } from '../../login-method.ts'
-import type { Account } from '../password/password-credentials.ts'
+import type { FindAccount } from '../../method-kind.ts'
 import type { ExternalUser, LoginRequest, LoginResult } from './contract.ts'
 import type { DeclaredField } from './declaration.ts'
 import type { LoginModule } from './login-module.ts'
 
 interface ModuleMethodParts {
   readonly module: Pick<LoginModule, 'declaration' | 'verify'>
-  readonly findAccount: (username: string) => Promise<Account | undefined>
+  readonly findAccount: FindAccount
   /** The account that is linked to a user of the module. Throws a Refusal when none is. */
   readonly signIn: (user: ExternalUser) => Promise<Verified>
   readonly onResult: (result: ModuleOutcome) => void

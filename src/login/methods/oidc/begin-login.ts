@@ -1,35 +1,18 @@
 import { Refusal } from '../../../kernel/errors.ts'
 import type { Sealing } from '../../../token/sealing/sealing.ts'
+import type { BeginLogin } from '../../redirect-login.ts'
 import { beginFlow, challengeOf } from './flow.ts'
 import { droppedCookie, flowCookie, keptCookie, surplusCookies } from './flow-cookie.ts'
-import type { IdentityProvider, ProviderSettings } from './identity-provider.ts'
+import type { IdentityProvider } from './identity-provider.ts'
+import type { OidcSettings } from './settings.ts'
 
 interface BeginParts {
-  readonly settings: ProviderSettings
+  readonly settings: OidcSettings
   readonly provider: Pick<IdentityProvider, 'authorizationUrl'>
   readonly sealing: Pick<Sealing, 'seal'>
   /** Seconds since the epoch. */
   readonly now: () => number
 }
-
-interface BeginRequest {
-  /** The path of ours that the browser goes to after the login. */
-  readonly to: string
-  /** Where a single-page application gets the answer, `true` for the first configured. Absent: our callback. */
-  readonly app?: string | true | undefined
-  /** What this login confirms. Absent: nothing, and the provider may use a session of its own. */
-  readonly confirms?: string | undefined
-  /** The names of the cookies that the browser sent. */
-  readonly cookieNames: readonly string[]
-}
-
-/** A begun login: where the browser goes, and the cookies that bind the answer to it. */
-interface BegunLogin {
-  readonly url: string
-  readonly cookies: readonly string[]
-}
-
-export type BeginLogin = (request: BeginRequest) => Promise<BegunLogin>
 
 /** Nothing is kept here: the browser carries the login, sealed, and any replica can finish it. */
 export function createBeginLogin(parts: BeginParts): BeginLogin {
@@ -55,7 +38,7 @@ export function createBeginLogin(parts: BeginParts): BeginLogin {
 }
 
 /** Only a configured one: a code that is sent elsewhere is a login for someone else. */
-function appRedirectUri({ name, appRedirectUris }: ProviderSettings, app: string | true): string {
+function appRedirectUri({ name, appRedirectUris }: OidcSettings, app: string | true): string {
   const found = app === true ? appRedirectUris[0] : appRedirectUris.find((one) => one === app)
   if (found !== undefined) return found
   const reason = `redirectUri is not one of appRedirectUris of provider ${name}`

@@ -4,22 +4,9 @@ import { keyUrlProblem } from '../../../kernel/key-url.ts'
 import { readClientContext } from '../../../kernel/pem-files.ts'
 import { otherIssuer, readBearer } from '../../../token/issuers/fetch-keys.ts'
 import { type GetOptions, getBytes } from '../../../token/issuers/get-bytes.ts'
-import type { IssuerAlgorithm } from '../../../token/issuers/issuer.ts'
 import { type IssuerKeySet, parseIssuerKeySet } from '../../../token/issuers/issuer-key-set.ts'
 import { createProviderFetch } from './provider-fetch.ts'
-
-/** How to reach a provider, and as which client. */
-export interface ProviderClient {
-  readonly name: string
-  readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret?: string | undefined
-  readonly clientSecretFile?: string | undefined
-  readonly clientAuth: 'basic' | 'post' | 'none'
-  readonly idTokenAlgorithm: IssuerAlgorithm
-  readonly caFile?: string | undefined
-  readonly timeoutMs: number
-}
+import type { ProviderClient } from './settings.ts'
 
 /** What a provider publishes about itself. */
 export interface Discovered {

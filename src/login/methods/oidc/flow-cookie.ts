@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ownPaths } from '../../../kernel/endpoints.ts'
-import type { ProviderSettings } from './identity-provider.ts'
+import type { OidcSettings } from './settings.ts'
 
 /** Long enough for a password, a second factor and a consent page. */
 export const flowSeconds = 600
@@ -33,7 +33,7 @@ export function droppedCookie(settings: Place, name: string): string {
   return `${name}=; Max-Age=0; ${attributes(settings)}`
 }
 
-type Place = Pick<ProviderSettings, 'redirectUri'>
+type Place = Pick<OidcSettings, 'redirectUri'>
 
 /**
  * Only login gets the cookie, under the path by which browsers reach it. Lax: the answer of the provider

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../../kernel/errors.ts'
 import { notIdToken } from '../../../token/issuers/token-purpose.ts'
-import type { ConfirmedLogin, ProviderSettings } from './identity-provider.ts'
+import type { ConfirmedLogin } from './identity-provider.ts'
+import type { OidcSettings } from './settings.ts'
 
 /** Clocks of providers differ from ours. */
 const skewSeconds = 60
@@ -20,7 +21,7 @@ interface LoginTimes {
  */
 export function checkIdToken(
   { claims, idToken, accessToken }: ConfirmedLogin,
-  settings: Pick<ProviderSettings, 'clientId' | 'idTokenAlgorithm' | 'requiredAcr'>,
+  settings: Pick<OidcSettings, 'clientId' | 'idTokenAlgorithm' | 'requiredAcr'>,
   { startedAt, now, asksAgain }: LoginTimes,
 ): void {
   const { clientId, idTokenAlgorithm, requiredAcr } = settings

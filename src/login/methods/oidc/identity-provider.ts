@@ -1,24 +1,3 @@
-/** The settings of a provider that decide about a login. */
-export interface ProviderSettings {
-  readonly name: string
-  readonly issuer: string
-  readonly clientId: string
-  /** Our callback, as browsers see it. Never made from a Host header, which a client chooses. */
-  readonly redirectUri: string
-  readonly appRedirectUris: readonly string[]
-  readonly idTokenAlgorithm: string
-  readonly claims: {
-    readonly username: string
-    readonly displayName: string
-    readonly email: string
-    readonly groups: string
-  }
-  readonly roles?: readonly { readonly value: string; readonly role: string }[] | undefined
-  readonly create: boolean
-  readonly linkByUsername: boolean
-  readonly requiredAcr?: readonly string[] | undefined
-}
-
 /** What the browser carries to the provider. */
 interface AuthorizationRequest {
   readonly redirectUri: string

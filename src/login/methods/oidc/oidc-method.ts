@@ -7,11 +7,12 @@ import type { LoginMethod, Verified } from '../../login-method.ts'
 import { readFlow } from './flow.ts'
 import { droppedCookie, flowCookie, flowSeconds } from './flow-cookie.ts'
 import { checkIdToken } from './id-token-checks.ts'
-import type { IdentityProvider, ProviderSettings } from './identity-provider.ts'
+import type { IdentityProvider } from './identity-provider.ts'
 import { readIdentity } from './read-identity.ts'
+import type { OidcSettings } from './settings.ts'
 
 interface OidcMethodParts {
-  readonly settings: ProviderSettings
+  readonly settings: OidcSettings
   readonly provider: Pick<IdentityProvider, 'exchange'>
   readonly sealing: Pick<Sealing, 'open'>
   /** Whether this is the first claim of a name, on whichever gateway. */
@@ -97,7 +98,7 @@ function readAnswer(fields: Fields): Answer {
 function takeCookie(
   { state }: Answer,
   attempt: LoginAttempt,
-  settings: ProviderSettings,
+  settings: OidcSettings,
 ): string | undefined {
   const name = flowCookie(state)
   const cookie = attempt.cookie(name)

@@ -2,31 +2,19 @@ import { Refusal } from '../../../kernel/errors.ts'
 import type { EndedSession } from '../../../token/issuers/logout-token.ts'
 import type { Sealing } from '../../../token/sealing/sealing.ts'
 import type { ProviderLogout } from '../../login-method.ts'
-
-/** How logouts work with one provider. */
-export interface LogoutSettings {
-  readonly name: string
-  readonly clientId: string
-  readonly logout: {
-    readonly endSession: boolean
-    readonly postLogoutRedirectUri?: string | undefined
-    readonly backChannel: boolean
-  }
-}
+import type { ProviderSessions } from '../../redirect-login.ts'
+import type { OpenProvider } from './provider.ts'
+import type { OidcSettings } from './settings.ts'
 
 interface EndSessionParts {
   readonly sealing: Pick<Sealing, 'open'>
-  readonly findSession: (
-    tokenId: string,
-  ) => Promise<{ readonly provider: string; readonly sealed: string | null } | undefined>
+  readonly findSession: ProviderSessions['find']
   /** By name of the provider. */
   readonly providers: ReadonlyMap<
     string,
     {
-      readonly settings: LogoutSettings
-      readonly endSessionUrl: (
-        parameters: Readonly<Record<string, string>>,
-      ) => Promise<string | undefined>
+      readonly settings: Pick<OidcSettings, 'name' | 'clientId' | 'logout'>
+      readonly provider: Pick<OpenProvider, 'endSessionUrl'>
     }
   >
   readonly onFailure: (error: unknown) => void
@@ -45,7 +33,7 @@ export function createEndSessionUrl(parts: EndSessionParts) {
       const { clientId, logout } = provider.settings
       const opened = found?.sealed == null ? undefined : await parts.sealing.open(found.sealed)
       const hint = opened?.['idToken']
-      const url = await provider.endSessionUrl({
+      const url = await provider.provider.endSessionUrl({
         client_id: clientId,
         ...(typeof hint === 'string' && { id_token_hint: hint }),
         ...(logout.postLogoutRedirectUri !== undefined && {

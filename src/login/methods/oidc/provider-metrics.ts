@@ -3,16 +3,15 @@ import type { MetricRegistry } from '../../../metrics/registry.ts'
 /** Counts logins with identity providers; the returned function takes provider and result. */
 export function countProviderLogins(
   registry: MetricRegistry,
-  providers: readonly string[],
+  providers: readonly { readonly name: string }[],
 ): (provider: string, result: string) => void {
-  if (providers.length === 0) return () => {}
   return registry.counter({
     name: 'postern_provider_logins_total',
     help: 'Logins with an identity provider, by result: logged-in, the kind of refusal, or unavailable.',
     labels: ['provider', 'result'],
-    fromZero: providers.flatMap((provider) => [
-      [provider, 'logged-in'],
-      [provider, 'unavailable'],
+    fromZero: providers.flatMap(({ name }) => [
+      [name, 'logged-in'],
+      [name, 'unavailable'],
     ]),
   })
 }

@@ -4,15 +4,10 @@ import { createReloadStatus } from '../../../background/reload-status.ts'
 import { Fault } from '../../../kernel/errors.ts'
 import type { IssuerKeySet } from '../../../token/issuers/issuer-key-set.ts'
 import { createKeySchedule } from '../../../token/issuers/key-schedule.ts'
-import { configurationOf, type Discovered, discover, type ProviderClient } from './discovery.ts'
+import { configurationOf, type Discovered, discover } from './discovery.ts'
 import { exchangeFailure } from './exchange-failure.ts'
 import type { IdentityProvider } from './identity-provider.ts'
-
-interface ProviderOptions extends ProviderClient {
-  readonly scopes: readonly string[]
-  readonly acrValues?: readonly string[] | undefined
-  readonly refreshSeconds: number
-}
+import type { ProviderClient } from './settings.ts'
 
 /** What operators see of a provider. Nothing of it is secret. */
 interface ProviderState {
@@ -47,7 +42,7 @@ const maxAgeSeconds = 86_400
  * Discovers a provider in the background, again and again. Neither waits nor fails: a gateway starts
  * while a provider is unreachable, and only its logins get 503.
  */
-export function openProvider(options: ProviderOptions, log: FeedLog): OpenProvider {
+export function openProvider(options: ProviderClient, log: FeedLog): OpenProvider {
   const { name, issuer, timeoutMs, refreshSeconds } = options
   const status = createReloadStatus((reason) =>
     log.warn({ provider: name, reason }, 'identity provider could not be discovered'),

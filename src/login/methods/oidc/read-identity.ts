@@ -1,8 +1,9 @@
 import { Refusal } from '../../../kernel/errors.ts'
 import { claimAt } from '../../../token/claim/claim-path.ts'
 import type { Identity } from '../../linked-account.ts'
-import type { ProviderSettings } from './identity-provider.ts'
+import type { OidcSettings } from './settings.ts'
 
+type ClaimSettings = Pick<OidcSettings, 'name' | 'issuer' | 'claims' | 'roles'>
 type Claims = Readonly<Record<string, unknown>>
 
 /** `sub` has at most 255 ASCII characters (OpenID Connect Core 2). */
@@ -15,7 +16,7 @@ const mostGroups = 10_000
 const emailNames: ReadonlySet<string> = new Set(['email', '/email'])
 
 /** The person that the claims of a verified ID token describe. */
-export function readIdentity(claims: Claims, settings: ProviderSettings): Identity {
+export function readIdentity(claims: Claims, settings: ClaimSettings): Identity {
   const { name: provider, issuer, claims: names, roles } = settings
   const { sub } = claims
   if (typeof sub !== 'string' || !subject.test(sub))
@@ -36,7 +37,7 @@ export function readIdentity(claims: Claims, settings: ProviderSettings): Identi
 function mappedRole(
   claims: Claims,
   name: string,
-  roles: NonNullable<ProviderSettings['roles']>,
+  roles: NonNullable<OidcSettings['roles']>,
 ): Pick<Identity, 'roleKey' | 'roleProblem'> {
   const claim = claimAt(claims, name)
   const held: ReadonlySet<unknown> = new Set(

@@ -1,14 +1,5 @@
-import type { Caller } from '../../../token/caller.ts'
+import type { FindAccount, VerifyPassword } from '../../method-kind.ts'
 import type { PasswordHash } from '../../password-hash.ts'
-import type { VerifyPassword } from './password-method.ts'
-
-export interface Account {
-  readonly caller: Caller
-  readonly passwordHash: string
-  readonly enabled: boolean
-}
-
-type FindAccount = (username: string) => Promise<Account | undefined>
 
 /** Refuses every name and password, in the time that a wrong password takes. */
 export function createNoPasswords(passwordHash: PasswordHash): VerifyPassword {

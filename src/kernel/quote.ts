@@ -12,3 +12,6 @@ export function quote(value: unknown): string | undefined {
 export function subject(value: unknown): string {
   return quote(value) ?? 'the value'
 }
+
+/** What `config print` prints instead of a secret. */
+export const MASK = '***'

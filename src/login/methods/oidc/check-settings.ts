@@ -1,24 +1,20 @@
-import { oidcPaths } from '../../kernel/endpoints.ts'
-import { keyUrlProblem } from '../../kernel/key-url.ts'
-import { subject } from '../reading/quote.ts'
-import type { Report } from '../reading/report.ts'
-import type { Draft } from '../schema/schema.ts'
-import { MASK } from './secret-strength.ts'
+import type { DeepPartial } from '../../../kernel/deep-partial.ts'
+import { oidcPaths } from '../../../kernel/endpoints.ts'
+import { keyUrlProblem } from '../../../kernel/key-url.ts'
+import { MASK, subject } from '../../../kernel/quote.ts'
+import { passwordMethodName } from '../../login-method.ts'
+import type { Say } from '../../method-kind.ts'
+import type { OidcLogin, OidcSettings } from './settings.ts'
 
-type ProviderDraft = NonNullable<NonNullable<NonNullable<Draft['login']>['oidc']>[number]>
-type Say = (key: string, problem: string) => void
+type ProviderDraft = DeepPartial<OidcSettings>
 
 /** Every provider has its own name, a usable callback, and settings that fit together. */
-export function checkOidc({ login }: Draft, report: Report): void {
+export function checkOidc({ oidc }: DeepPartial<OidcLogin>, sayOfLogin: Say): void {
   const first = new Map<string, string>()
-  login?.oidc?.forEach((each, index) => {
-    const at = `login.oidc[${index}]`
+  oidc?.forEach((each, index) => {
     if (each === undefined) return
-    const say: Say = (key, problem) => {
-      const path = `${at}.${key}`
-      if (!report.hasProblem(path)) report.problem(path, `${path}${problem}`)
-    }
-    checkName(each, at, first, say)
+    const say: Say = (key, problem) => sayOfLogin(`oidc[${index}].${key}`, problem)
+    checkName(each, `login.oidc[${index}]`, first, say)
     checkUrls(each, say)
     checkClient(each, say)
     checkAccounts(each, say)
@@ -28,7 +24,7 @@ export function checkOidc({ login }: Draft, report: Report): void {
 
 function checkName({ name }: ProviderDraft, at: string, first: Map<string, string>, say: Say) {
   if (name === undefined) return
-  const same = name === 'password' ? 'the login by password' : first.get(name)
+  const same = name === passwordMethodName ? 'the login by password' : first.get(name)
   if (same !== undefined)
     say('name', `: ${subject(name)} is already the name of ${same}; use another`)
   first.set(name, at)

@@ -1,19 +1,15 @@
-import { isLoopback } from '../../kernel/key-url.ts'
-import { subject } from '../reading/quote.ts'
-import type { Report } from '../reading/report.ts'
-import type { Draft } from '../schema/schema.ts'
+import type { DeepPartial } from '../../../kernel/deep-partial.ts'
+import { isLoopback } from '../../../kernel/key-url.ts'
+import { subject } from '../../../kernel/quote.ts'
+import type { Say } from '../../method-kind.ts'
+import type { LdapLogin } from './settings.ts'
 
-type LdapDraft = NonNullable<NonNullable<Draft['login']>['ldap']>
-type Say = (key: string, problem: string) => void
+type LdapDraft = NonNullable<DeepPartial<LdapLogin>['ldap']>
 
 /** Passwords travel encrypted, one way to find people is configured, and names are compared as a whole. */
-export function checkLdap({ login }: Draft, report: Report): void {
-  const ldap = login?.ldap
-  if (ldap === undefined || report.hasProblem('login.ldap')) return
-  const say: Say = (key, problem) => {
-    const path = `login.ldap.${key}`
-    if (!report.hasProblem(path)) report.problem(path, `${path}${problem}`)
-  }
+export function checkLdap({ ldap }: DeepPartial<LdapLogin>, sayOfLogin: Say): void {
+  if (ldap === undefined) return
+  const say: Say = (key, problem) => sayOfLogin(`ldap.${key}`, problem)
   checkEncryption(ldap, say)
   checkAccount(ldap, say)
   checkWay(ldap, say)

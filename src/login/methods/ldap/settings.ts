@@ -1,3 +1,16 @@
+import type { LinkRules } from '../../linked-account.ts'
+import type { GroupRole } from './group-roles.ts'
+
+export interface LdapLogin {
+  readonly ldap?: LdapSettings | undefined
+}
+
+/** A directory and its people, as the configuration has them. */
+interface LdapSettings extends DirectorySettings, Pick<LinkRules, 'create' | 'linkByUsername'> {
+  /** Unset: accounts keep the role they have. */
+  readonly roles?: readonly GroupRole[] | undefined
+}
+
 /** How a directory is reached and read. */
 export interface DirectorySettings {
   readonly name: string

@@ -1,0 +1,62 @@
+import { resolve } from 'node:path'
+import type { DeepPartial } from '../../../kernel/deep-partial.ts'
+import type { MethodParts, NamedFile, OpenLoginMethod } from '../../method-kind.ts'
+import { checkMethodName, checkModule } from './check-module.ts'
+import { openLoginModule } from './login-module.ts'
+import { createModuleMethod, moduleOutcomes } from './module-method.ts'
+import type { ModuleLogin } from './settings.ts'
+
+/** Throws `Invalid` for a module that cannot be used. */
+export async function open(login: ModuleLogin, parts: MethodParts): Promise<OpenLoginMethod> {
+  const { module: file, moduleTimeoutMs: timeoutMs, moduleAccounts: rules } = login
+  if (file === undefined) return {}
+  const { log, registry, findAccount, linkedAccounts } = parts
+  const module = await openLoginModule({ file, timeoutMs, log, findAccount: shownAccount })
+  const { declaration, state } = module
+  try {
+    checkMethodName(declaration, file, parts.names)
+  } catch (error) {
+    await module.close()
+    throw error
+  }
+  const { name, captcha, countBy, secondFactor } = declaration
+  const fields = declaration.fields.map((field) => field.name)
+  log.info({ module: name, fields, captcha, countBy, secondFactor }, 'login module loaded')
+  registry.readCounter({
+    name: 'postern_login_module_restarts_total',
+    help: 'Restarts of the login module.',
+    read: () => state().restarts,
+  })
+
+  async function shownAccount(username: string) {
+    const account = await findAccount(username)
+    if (account === undefined) return undefined
+    const { enabled, caller } = account
+    return { userId: caller.userId, username: caller.username, roleKey: caller.roleKey, enabled }
+  }
+
+  const method = createModuleMethod({
+    ...{ module, findAccount },
+    signIn: ({ role: roleKey, ...user }) =>
+      linkedAccounts.signIn(
+        { provider: name, ...user, roleKey },
+        { ...rules, syncRole: true, skipsSecondFactor: !secondFactor },
+      ),
+    onResult: registry.counter({
+      name: 'postern_login_module_results_total',
+      help: 'Results of the login module. failed: it threw, timed out, died or returned nonsense.',
+      labels: ['result'],
+      fromZero: moduleOutcomes.map((outcome) => [outcome]),
+    }),
+  })
+  return { methods: [method], form: 'other', details: { loginModule: state }, close: module.close }
+}
+
+export function files(
+  { module: file }: DeepPartial<ModuleLogin>,
+  directory: string,
+  names: readonly string[],
+): readonly NamedFile[] {
+  if (file === undefined) return []
+  return [{ setting: 'login.module', read: () => checkModule(resolve(directory, file), names) }]
+}

@@ -6,45 +6,35 @@ import {
   integer,
   optionalFile,
   optionalInteger,
+  optionalString,
   section,
+  string,
   TEN_YEARS_SECONDS,
 } from './setting-builders.ts'
 import { Type } from './type.ts'
 
 export const jwtSettings = section('Tokens: signing, verification and lifetime.', {
-  secret: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      writeOnly: true,
-      description:
-        'Secret that signs tokens, and verifies tokens without a kid: at least 32 random bytes. Unset: only jwt.keyDirectory is used; mode dev generates a secret if neither is set.',
-    }),
+  secret: optionalString(
+    { minLength: 1, maxLength: 4096, writeOnly: true },
+    'Secret that signs tokens, and verifies tokens without a kid: at least 32 random bytes. Unset: only jwt.keyDirectory is used; mode dev generates a secret if neither is set.',
   ),
   keyDirectory: optionalFile(
     'Directory of keys, <kid>.pem or <kid>.jwk, reloaded when a file changes. Its file signer names the key that signs. Unset: only jwt.secret is used.',
   ),
   timeout: integer(
-    3600,
-    1,
-    TEN_YEARS_SECONDS,
+    { default: 3600, from: 1, to: TEN_YEARS_SECONDS },
     'Lifetime of issued tokens, in seconds. Not used in mode dev.',
   ),
   maxLifetimeSeconds: optionalInteger(
-    1,
-    TEN_YEARS_SECONDS,
+    { from: 1, to: TEN_YEARS_SECONDS },
     'Reject tokens whose lifetime, from issue to expiry, is longer than this many seconds. Set it for tokens of other issuers, or while you change jwt.timeout. Not used in mode dev. Unset: jwt.timeout.',
   ),
   maxTokenBytes: integer(
-    4096,
-    256,
-    65_536,
+    { default: 4096, from: 256, to: 65_536 },
     'Maximum length of a token, in bytes. Longer tokens are rejected without being parsed.',
   ),
   clockSkewSeconds: integer(
-    60,
-    0,
-    3600,
+    { default: 60, from: 0, to: 3600 },
     'Clock skew accepted in the issue time of a token, in seconds. Does not extend its expiry.',
   ),
 })
@@ -56,9 +46,7 @@ export const tokensSettings = section('Tokens that are not issued at login.', {
       'Accept service tokens, and let "postern token issue" create them. No endpoint creates them.',
     ),
     maxLifetime: integer(
-      365 * DAY_SECONDS,
-      60,
-      TEN_YEARS_SECONDS,
+      { default: 365 * DAY_SECONDS, from: 60, to: TEN_YEARS_SECONDS },
       'Maximum lifetime of a service token, from issue to expiry, in seconds. Longer ones are neither issued nor accepted, in any mode.',
     ),
   }),
@@ -74,11 +62,10 @@ export const cookieSettings = section(
         'SameSite attribute of the cookie: when browsers send it with requests from other sites. strict: never; lax: when a link is followed; none: always.',
     }),
     trustedOrigins: Type.Array(
-      Type.String({
-        maxLength: 256,
-        pattern: ORIGIN,
-        description: 'Origin as browsers send it, such as https://app.example.com, without a path.',
-      }),
+      string(
+        { maxLength: 256, pattern: ORIGIN },
+        'Origin as browsers send it, such as https://app.example.com, without a path.',
+      ),
       {
         default: [],
         maxItems: 100,
@@ -91,23 +78,22 @@ export const cookieSettings = section(
 )
 
 export const databaseSettings = section('Database of accounts and the login log.', {
-  url: Type.Optional(
-    Type.String({
-      maxLength: 4096,
-      pattern: DATABASE_URL,
-      writeOnly: true,
-      description:
-        'Database URL: postgres://user:password@host:5432/name (with several hosts postgres://a:5432,b:5432/name?target_session_attrs=read-write), or mysql:// or mariadb://user:password@host:3306/name. Unset: the embedded database.',
-    }),
+  url: optionalString(
+    { maxLength: 4096, pattern: DATABASE_URL, writeOnly: true },
+    'Database URL: postgres://user:password@host:5432/name (with several hosts postgres://a:5432,b:5432/name?target_session_attrs=read-write), or mysql:// or mariadb://user:password@host:3306/name. Unset: the embedded database.',
   ),
-  poolSize: integer(10, 1, 1000, 'Maximum number of connections to the database.'),
+  poolSize: integer(
+    { default: 10, from: 1, to: 1000 },
+    'Maximum number of connections to the database.',
+  ),
   connectTimeoutMs: integer(
-    1500,
-    1,
-    DAY_MS,
+    { default: 1500, from: 1, to: DAY_MS },
     'Timeout for connecting to the database, in milliseconds.',
   ),
-  statementTimeoutMs: integer(1500, 1, DAY_MS, 'Timeout of one statement, in milliseconds.'),
+  statementTimeoutMs: integer(
+    { default: 1500, from: 1, to: DAY_MS },
+    'Timeout of one statement, in milliseconds.',
+  ),
   migrate: Type.Enum(['auto', 'never'], {
     default: 'auto',
     description:
@@ -116,19 +102,14 @@ export const databaseSettings = section('Database of accounts and the login log.
 })
 
 export const captchaSettings = section('Captcha at login.', {
-  ttlSeconds: integer(600, 10, 86_400, 'Lifetime of a captcha, in seconds.'),
-  length: integer(4, 4, 8, 'Number of characters in a captcha.'),
-  alphabet: Type.String({
-    default: '0123456789',
-    minLength: 10,
-    maxLength: 62,
-    pattern: ALPHANUMERIC,
-    description: 'Letters and digits that captchas consist of, each listed once.',
-  }),
+  ttlSeconds: integer({ default: 600, from: 10, to: 86_400 }, 'Lifetime of a captcha, in seconds.'),
+  length: integer({ default: 4, from: 4, to: 8 }, 'Number of characters in a captcha.'),
+  alphabet: string(
+    { default: '0123456789', minLength: 10, maxLength: 62, pattern: ALPHANUMERIC },
+    'Letters and digits that captchas consist of, each listed once.',
+  ),
   maxOutstanding: integer(
-    10_000,
-    100,
-    10_000_000,
+    { default: 10_000, from: 100, to: 10_000_000 },
     'Maximum number of unanswered captchas, over all replicas.',
   ),
   alias: flag(false, 'Serve captchas at GET /api/v1/captcha as well as at GET /api/v1/getCaptcha.'),
@@ -136,9 +117,7 @@ export const captchaSettings = section('Captcha at login.', {
 
 export const revocationSettings = section('List of revoked tokens.', {
   maxAgeMs: integer(
-    60_000,
-    1000,
-    DAY_MS,
+    { default: 60_000, from: 1000, to: DAY_MS },
     'Time without confirmation by its store after which the list is stale, in milliseconds.',
   ),
   whenStale: Type.Enum(['serve', 'refuse'], {
@@ -150,9 +129,7 @@ export const revocationSettings = section('List of revoked tokens.', {
     'File that keeps the list of revoked tokens, to start with while its store is unreachable. Each gateway needs its own file; workers append their number. Not used when the list is in the embedded database. Unset: revocations.snapshot beside policy.snapshot, or in application.dataDirectory.',
   ),
   sweepMs: integer(
-    5000,
-    50,
-    25_000,
+    { default: 5000, from: 50, to: 25_000 },
     'Interval at which open responses and tunnels are checked, in milliseconds. Those whose token or permission is no longer valid are closed.',
   ),
 })

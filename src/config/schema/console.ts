@@ -5,16 +5,20 @@ import {
   flag,
   integer,
   optionalGroup,
+  optionalString,
   section,
+  string,
   text,
 } from './setting-builders.ts'
 import { Type } from './type.ts'
 
 const roleKeys = (value: readonly string[], description: string) =>
-  Type.Array(
-    Type.String({ minLength: 1, maxLength: 128, description: 'Key of a role of accounts.' }),
-    { default: value, maxItems: 100, uniqueItems: true, description },
-  )
+  Type.Array(string({ minLength: 1, maxLength: 128 }, 'Key of a role of accounts.'), {
+    default: value,
+    maxItems: 100,
+    uniqueItems: true,
+    description,
+  })
 
 export const consoleSettings = section(
   'Console: pages and management API for operators, on a listener and in a process of its own.',
@@ -28,14 +32,10 @@ export const consoleSettings = section(
       'Address or host name that the console binds to, without port or brackets. One that is not a loopback address requires console.tls, or console.url with https.',
       HOST,
     ),
-    port: integer(9200, 0, 65_535, 'Port of the console. 0: any free port.'),
-    url: Type.Optional(
-      Type.String({
-        maxLength: 1024,
-        pattern: ORIGIN,
-        description:
-          'Origin by which browsers reach the console, such as https://console.example.com. Required behind a reverse proxy and for single sign-on. Unset: the console answers to IP addresses, localhost and console.host.',
-      }),
+    port: integer({ default: 9200, from: 0, to: 65_535 }, 'Port of the console. 0: any free port.'),
+    url: optionalString(
+      { maxLength: 1024, pattern: ORIGIN },
+      'Origin by which browsers reach the console, such as https://console.example.com. Required behind a reverse proxy and for single sign-on. Unset: the console answers to IP addresses, localhost and console.host.',
     ),
     tls: optionalGroup('TLS on the console. Unset: plain HTTP.', {
       certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
@@ -48,9 +48,7 @@ export const consoleSettings = section(
       'Offer operations that change accounts, sessions and policies. false: the management API has none of them.',
     ),
     sessionSeconds: integer(
-      28_800,
-      60,
-      DAY_SECONDS,
+      { default: 28_800, from: 60, to: DAY_SECONDS },
       'Lifetime of a login to the console, in seconds.',
     ),
     roles: section(

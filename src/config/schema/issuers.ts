@@ -1,6 +1,14 @@
 import { dataScopes } from '../../kernel/data-scope.ts'
 import { CLAIM_NAME, ISSUER_NAME, PRINTABLE, USER_ID_PREFIX } from './patterns.ts'
-import { flag, group, integer, optionalFile, TEN_YEARS_SECONDS } from './setting-builders.ts'
+import {
+  flag,
+  group,
+  integer,
+  optionalFile,
+  optionalString,
+  string,
+  TEN_YEARS_SECONDS,
+} from './setting-builders.ts'
 import { Type } from './type.ts'
 
 const audienceText = { minLength: 1, maxLength: 512, pattern: PRINTABLE }
@@ -10,13 +18,10 @@ const claim = (description: string) =>
 const claimSettings = group(
   'Claims of the tokens: the name of a claim, or a JSON pointer such as /realm_access/roles.',
   {
-    userId: Type.String({
-      default: 'sub',
-      minLength: 1,
-      maxLength: 256,
-      pattern: CLAIM_NAME,
-      description: 'Claim with the user ID.',
-    }),
+    userId: string(
+      { default: 'sub', minLength: 1, maxLength: 256, pattern: CLAIM_NAME },
+      'Claim with the user ID.',
+    ),
     userName: Type.Optional(claim('Claim with the user name. Unset: the user ID.')),
     roleKey: claim('Claim that roles are matched with: a text or a list of texts.'),
     dataScope: Type.Optional(
@@ -28,17 +33,10 @@ const claimSettings = group(
 const role = group(
   'Maps one value of claims.roleKey to a role. The first that the token has wins.',
   {
-    value: Type.String({
-      minLength: 1,
-      maxLength: 512,
-      description: 'Value of the claim, compared exactly.',
-    }),
-    role: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description: 'Role key that callers with this value get. Unset: the value itself.',
-      }),
+    value: string({ minLength: 1, maxLength: 512 }, 'Value of the claim, compared exactly.'),
+    role: optionalString(
+      { minLength: 1, maxLength: 128 },
+      'Role key that callers with this value get. Unset: the value itself.',
     ),
     dataScope: Type.Optional(
       Type.Enum(
@@ -53,30 +51,21 @@ const role = group(
 )
 
 const issuer = group('One issuer: how its tokens are verified, and which callers they identify.', {
-  issuer: Type.String({
-    minLength: 1,
-    maxLength: 512,
-    pattern: PRINTABLE,
-    description: 'Issuer as its tokens name it in iss, compared exactly.',
-  }),
-  name: Type.Optional(
-    Type.String({
-      pattern: ISSUER_NAME,
-      description:
-        'Short name of the issuer in logs, metrics, commands and user IDs. Unset: the host of issuer.',
-    }),
+  issuer: string(
+    { minLength: 1, maxLength: 512, pattern: PRINTABLE },
+    'Issuer as its tokens name it in iss, compared exactly.',
+  ),
+  name: optionalString(
+    { pattern: ISSUER_NAME },
+    'Short name of the issuer in logs, metrics, commands and user IDs. Unset: the host of issuer.',
   ),
   audience: Type.Union(
     [Type.String(audienceText), Type.Array(Type.String(audienceText), { minItems: 1 })],
     { description: 'Accepted audience (`aud`), or a list of them; a token must name one.' },
   ),
-  jwksUri: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      description:
-        'URL of the public keys. https, or http on a loopback address. Unset: set discovery.',
-    }),
+  jwksUri: optionalString(
+    { minLength: 1, maxLength: 1024 },
+    'URL of the public keys. https, or http on a loopback address. Unset: set discovery.',
   ),
   discovery: flag(
     false,
@@ -104,30 +93,20 @@ const issuer = group('One issuer: how its tokens are verified, and which callers
     description:
       'Roles by value of the claim claims.roleKey. The first entry that matches wins; without a match the token is refused.',
   }),
-  userIdPrefix: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      pattern: USER_ID_PREFIX,
-      description:
-        'Text before the user IDs of this issuer, which keeps them apart from accounts. Unset: the name of the issuer and a colon. Empty: user IDs are those of accounts.',
-    }),
+  userIdPrefix: optionalString(
+    { maxLength: 64, pattern: USER_ID_PREFIX },
+    'Text before the user IDs of this issuer, which keeps them apart from accounts. Unset: the name of the issuer and a colon. Empty: user IDs are those of accounts.',
   ),
-  typ: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      pattern: PRINTABLE,
-      description: 'Required typ in the header of tokens. Unset: JWT, at+jwt, or a missing typ.',
-    }),
+  typ: optionalString(
+    { minLength: 1, maxLength: 64, pattern: PRINTABLE },
+    'Required typ in the header of tokens. Unset: JWT, at+jwt, or a missing typ.',
   ),
   acceptIdTokens: flag(
     false,
     'Accept ID tokens as access tokens. Only for issuers whose access tokens cannot be told from ID tokens, such as Dex: an ID token stays valid after a logout.',
   ),
   maxLifetimeSeconds: integer(
-    86_400,
-    1,
-    TEN_YEARS_SECONDS,
+    { default: 86_400, from: 1, to: TEN_YEARS_SECONDS },
     'Reject tokens whose lifetime, from issue to expiry, is longer than this many seconds.',
   ),
   caFile: optionalFile(
@@ -137,22 +116,19 @@ const issuer = group('One issuer: how its tokens are verified, and which callers
     'Path of a file with a bearer token for the key request, as Kubernetes requires it. Read at every fetch. Unset: no token.',
   ),
   refreshSeconds: integer(
-    300,
-    1,
-    86_400,
+    { default: 300, from: 1, to: 86_400 },
     'Interval at which the keys are fetched ahead of time, in seconds.',
   ),
   cooldownSeconds: integer(
-    30,
-    1,
-    3600,
+    { default: 30, from: 1, to: 3600 },
     'Least time between two fetches, in seconds, however many tokens have an unknown key.',
   ),
-  waitMs: integer(2000, 0, 30_000, 'Longest time that a request waits for keys, in milliseconds.'),
+  waitMs: integer(
+    { default: 2000, from: 0, to: 30_000 },
+    'Longest time that a request waits for keys, in milliseconds.',
+  ),
   maxKeyAgeSeconds: integer(
-    86_400,
-    1,
-    2_592_000,
+    { default: 86_400, from: 1, to: 2_592_000 },
     'Time after the last successful fetch for which keys are used, in seconds. After that, tokens of the issuer get 503.',
   ),
 })

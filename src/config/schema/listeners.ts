@@ -9,24 +9,26 @@ import {
   optionalGroup,
   reloadingInteger,
   section,
+  string,
   TIB,
   text,
 } from './setting-builders.ts'
 import { Type } from './type.ts'
 
 export const applicationSettings = section('Mode, public listener and worker processes.', {
-  mode: Type.String({
-    default: 'prod',
-    maxLength: 64,
-    description:
-      'Mode of the gateway. Only the exact text dev has an effect: no captcha, and tokens that last about 100 years. Any other text means prod.',
-  }),
+  mode: string(
+    { default: 'prod', maxLength: 64 },
+    'Mode of the gateway. Only the exact text dev has an effect: no captcha, and tokens that last about 100 years. Any other text means prod.',
+  ),
   host: text(
     '0.0.0.0',
     'Address or host name that the public listener binds to, without port or brackets.',
     HOST,
   ),
-  port: integer(8000, 0, 65_535, 'Port of the public listener. 0: any free port.'),
+  port: integer(
+    { default: 8000, from: 0, to: 65_535 },
+    'Port of the public listener. 0: any free port.',
+  ),
   dataDirectory: directory(
     'data',
     'Directory for the embedded database and a generated signing key.',
@@ -50,10 +52,7 @@ export const applicationSettings = section('Mode, public listener and worker pro
     'Hosts that are served besides those of the routes; requests for other hosts get 404. Unset: the hosts of the routes, or every host if a route has none.',
   ),
   trustedProxies: Type.Array(
-    Type.String({
-      maxLength: 64,
-      description: 'IP address, or CIDR range such as 10.0.0.0/8.',
-    }),
+    string({ maxLength: 64 }, 'IP address, or CIDR range such as 10.0.0.0/8.'),
     {
       default: [],
       maxItems: 256,
@@ -80,7 +79,10 @@ export const opsSettings = section('Ops listener: health, readiness, metrics and
     'Address or host name that the ops listener binds to, without port or brackets.',
     HOST,
   ),
-  port: integer(9100, 0, 65_535, 'Port of the ops listener. 0: any free port.'),
+  port: integer(
+    { default: 9100, from: 0, to: 65_535 },
+    'Port of the ops listener. 0: any free port.',
+  ),
 })
 
 export const forwardAuthSettings = section('Listener for forward-auth requests of other proxies.', {
@@ -93,83 +95,68 @@ export const forwardAuthSettings = section('Listener for forward-auth requests o
     'Address or host name that the forward-auth listener binds to, without port or brackets.',
     HOST,
   ),
-  port: integer(9101, 0, 65_535, 'Port of the forward-auth listener. 0: any free port.'),
+  port: integer(
+    { default: 9101, from: 0, to: 65_535 },
+    'Port of the forward-auth listener. 0: any free port.',
+  ),
 })
 
 /** Limits of requests reload. The others belong to connections and to the parser, which outlive requests. */
 export const limitsSettings = section('Limits of the public listener.', {
   targetBytes: reloadingInteger(
-    8192,
-    64,
-    1_048_576,
+    { default: 8192, from: 64, to: 1_048_576 },
     'Maximum length of the request target (path and query), in bytes.',
   ),
   headerBytes: integer(
-    16_384,
-    1024,
-    1_048_576,
+    { default: 16_384, from: 1024, to: 1_048_576 },
     'Maximum size of request target and headers together, in bytes.',
   ),
   streamsPerConnection: integer(
-    100,
-    1,
-    10_000,
+    { default: 100, from: 1, to: 10_000 },
     'Maximum number of concurrent requests on one HTTP/2 connection.',
   ),
-  headerCount: integer(100, 10, 2000, 'Maximum number of headers in a request.'),
-  bodyBytes: reloadingInteger(104_857_600, 0, TIB, 'Maximum size of a request body, in bytes.'),
+  headerCount: integer(
+    { default: 100, from: 10, to: 2000 },
+    'Maximum number of headers in a request.',
+  ),
+  bodyBytes: reloadingInteger(
+    { default: 104_857_600, from: 0, to: TIB },
+    'Maximum size of a request body, in bytes.',
+  ),
   headersTimeoutMs: integer(
-    15_000,
-    1,
-    DAY_MS,
+    { default: 15_000, from: 1, to: DAY_MS },
     'Timeout for receiving the headers of a request, in milliseconds.',
   ),
   requestTimeoutMs: integer(
-    300_000,
-    1,
-    DAY_MS,
+    { default: 300_000, from: 1, to: DAY_MS },
     'Timeout for receiving a whole request, in milliseconds.',
   ),
   minBytesPerSecond: reloadingInteger(
-    500,
-    0,
-    1_000_000_000,
+    { default: 500, from: 0, to: 1_000_000_000 },
     'Minimum rate at which clients must send request bodies, in bytes per second, in every window of minRateWindowMs. 0: no minimum.',
   ),
   minRateWindowMs: reloadingInteger(
-    20_000,
-    100,
-    DAY_MS,
+    { default: 20_000, from: 100, to: DAY_MS },
     'Window in which minBytesPerSecond is measured, in milliseconds. A client may pause for this long.',
   ),
   stallTimeoutMs: reloadingInteger(
-    60_000,
-    1,
-    DAY_MS,
+    { default: 60_000, from: 1, to: DAY_MS },
     'Timeout for a client that does not read its response, in milliseconds.',
   ),
   busyStallTimeoutMs: reloadingInteger(
-    4000,
-    1,
-    DAY_MS,
+    { default: 4000, from: 1, to: DAY_MS },
     'Timeout for a client that does not read its response while other requests wait for connections to the upstream, in milliseconds.',
   ),
   keepAliveTimeoutMs: integer(
-    65_000,
-    1,
-    DAY_MS,
+    { default: 65_000, from: 1, to: DAY_MS },
     'Idle timeout of client connections, in milliseconds.',
   ),
   connections: integer(
-    10_000,
-    1,
-    1_000_000,
+    { default: 10_000, from: 1, to: 1_000_000 },
     'Maximum number of client connections. Beyond that, a new connection closes the one that has been idle longest.',
   ),
   connectionsPerAddress: integer(
-    1000,
-    1,
-    1_000_000,
+    { default: 1000, from: 1, to: 1_000_000 },
     'Maximum number of connections from one client address (IPv6: one /64 network). application.trustedProxies are exempt.',
   ),
 })
@@ -178,15 +165,11 @@ export const overloadSettings = section(
   'Load shedding: when new requests get 503 so that requests in progress can finish.',
   {
     loopDelayMs: integer(
-      500,
-      10,
-      DAY_MS,
+      { default: 500, from: 10, to: DAY_MS },
       'Event-loop delay, sustained for one second, above which requests are shed, in milliseconds.',
     ),
     inFlight: integer(
-      5000,
-      1,
-      1_000_000,
+      { default: 5000, from: 1, to: 1_000_000 },
       'Maximum number of requests and tunnels in progress, above which requests are shed.',
     ),
   },
@@ -194,27 +177,19 @@ export const overloadSettings = section(
 
 export const shutdownSettings = section('Graceful shutdown.', {
   graceMs: integer(
-    500,
-    0,
-    DAY_MS,
+    { default: 500, from: 0, to: DAY_MS },
     'Time after the signal in which new requests are still accepted, in milliseconds.',
   ),
   idleMs: integer(
-    2000,
-    0,
-    DAY_MS,
+    { default: 2000, from: 0, to: DAY_MS },
     'Time after graceMs in which idle connections may carry one more request, in milliseconds.',
   ),
   deadlineMs: integer(
-    30_000,
-    1,
-    DAY_MS,
+    { default: 30_000, from: 1, to: DAY_MS },
     'Deadline of the whole shutdown, in milliseconds. Requests still in progress shortly before it are aborted.',
   ),
   failureDeadlineMs: integer(
-    10_000,
-    1,
-    DAY_MS,
+    { default: 10_000, from: 1, to: DAY_MS },
     'Deadline of a shutdown after an uncaught exception, in milliseconds, if it is earlier than deadlineMs.',
   ),
 })

@@ -1,5 +1,5 @@
 import { COLLECTOR_URL } from './patterns.ts'
-import { flag, integer, optionalFile, section } from './setting-builders.ts'
+import { flag, integer, optionalFile, optionalString, section } from './setting-builders.ts'
 import { Type } from './type.ts'
 
 const visibility = (what: string) =>
@@ -44,18 +44,12 @@ export const tracingSettings = section(
       description:
         'Whose traceparent is used. trusted-proxies: only that of application.trustedProxies.',
     }),
-    otlp: Type.Optional(
-      Type.String({
-        maxLength: 1024,
-        pattern: COLLECTOR_URL,
-        description:
-          'URL of an OpenTelemetry collector that receives spans by OTLP/HTTP as JSON, such as http://collector:4318. Without a path, /v1/traces is added. Unset: spans only with a loaded SDK.',
-      }),
+    otlp: optionalString(
+      { maxLength: 1024, pattern: COLLECTOR_URL },
+      'URL of an OpenTelemetry collector that receives spans by OTLP/HTTP as JSON, such as http://collector:4318. Without a path, /v1/traces is added. Unset: spans only with a loaded SDK.',
     ),
     samplePercent: integer(
-      100,
-      0,
-      100,
+      { default: 100, from: 0, to: 100 },
       'Share of new traces that tracing.otlp exports, in percent. A request with a traceparent follows its sampled flag.',
     ),
   },

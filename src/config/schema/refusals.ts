@@ -1,15 +1,10 @@
 import { LANGUAGE_TAG, MESSAGE_KIND, NOT_BLANK } from './patterns.ts'
-import { reloading, text } from './setting-builders.ts'
+import { reloading, string, text } from './setting-builders.ts'
 import { Type } from './type.ts'
 
 const ownTexts = Type.Record(
   Type.String({ pattern: MESSAGE_KIND }),
-  Type.String({
-    minLength: 1,
-    maxLength: 500,
-    pattern: NOT_BLANK,
-    description: 'Text of one kind of message.',
-  }),
+  string({ minLength: 1, maxLength: 500, pattern: NOT_BLANK }, 'Text of one kind of message.'),
   { additionalProperties: false, description: 'Own texts in this language, by kind of message.' },
 )
 

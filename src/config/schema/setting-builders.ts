@@ -26,19 +26,42 @@ export const group = <P extends TProperties>(description: string, properties: P)
 export const optionalGroup = <P extends TProperties>(description: string, properties: P) =>
   Type.Optional(group(description, properties))
 
-export const integer = (value: number, minimum: number, maximum: number, description: string) =>
-  Type.Integer({ default: value, minimum, maximum, description })
+interface Bounds {
+  readonly from: number
+  readonly to: number
+}
 
-export const reloadingInteger = (...[value, minimum, maximum, description]: Bounded) =>
-  Type.Integer({ default: value, minimum, maximum, reloads: true, description })
+export const integer = (
+  { default: value, from, to }: Bounds & { readonly default: number },
+  description: string,
+) => Type.Integer({ default: value, minimum: from, maximum: to, description })
 
-type Bounded = Parameters<typeof integer>
+export const reloadingInteger = (
+  { default: value, from, to }: Bounds & { readonly default: number },
+  description: string,
+) => Type.Integer({ default: value, minimum: from, maximum: to, reloads: true, description })
 
-export const optionalInteger = (minimum: number, maximum: number, description: string) =>
-  Type.Optional(Type.Integer({ minimum, maximum, description }))
+export const optionalInteger = ({ from, to }: Bounds, description: string) =>
+  Type.Optional(Type.Integer({ minimum: from, maximum: to, description }))
 
 export const flag = (value: boolean, description: string) =>
   Type.Boolean({ default: value, description })
+
+interface TextOptions {
+  readonly default?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly writeOnly?: boolean
+  readonly isPath?: boolean
+  readonly noPath?: string
+}
+
+export const string = (options: TextOptions, description: string) =>
+  Type.String({ ...options, description })
+
+export const optionalString = (options: TextOptions, description: string) =>
+  Type.Optional(string(options, description))
 
 export const text = (value: string, description: string, pattern?: string) =>
   Type.String({ default: value, minLength: 1, maxLength: 1024, description, ...form(pattern) })

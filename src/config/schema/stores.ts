@@ -8,7 +8,9 @@ import {
   optionalFile,
   optionalGroup,
   optionalInteger,
+  optionalString,
   section,
+  string,
   TEN_YEARS_SECONDS,
 } from './setting-builders.ts'
 import { Type } from './type.ts'
@@ -16,33 +18,20 @@ import { Type } from './type.ts'
 export const redisSettings = section(
   'Redis, for published policies and for the state that replicas share.',
   {
-    url: Type.Optional(
-      Type.String({
-        maxLength: 4096,
-        pattern: REDIS_URL,
-        writeOnly: true,
-        description:
-          'Redis URL: redis://host:6379/0, redis+sentinel://h1,h2/master or redis+cluster://h1,h2; rediss uses TLS. Unset: Redis is not used.',
-      }),
+    url: optionalString(
+      { maxLength: 4096, pattern: REDIS_URL, writeOnly: true },
+      'Redis URL: redis://host:6379/0, redis+sentinel://h1,h2/master or redis+cluster://h1,h2; rediss uses TLS. Unset: Redis is not used.',
     ),
-    prefix: Type.String({
-      default: '{postern}:',
-      minLength: 1,
-      maxLength: 128,
-      pattern: PRINTABLE,
-      description:
-        'Prefix of every key. Its hash tag, in braces, keeps the keys on one node of a cluster.',
-    }),
+    prefix: string(
+      { default: '{postern}:', minLength: 1, maxLength: 128, pattern: PRINTABLE },
+      'Prefix of every key. Its hash tag, in braces, keeps the keys on one node of a cluster.',
+    ),
     commandTimeoutMs: integer(
-      300,
-      10,
-      60_000,
+      { default: 300, from: 10, to: 60_000 },
       'Timeout of one command, in milliseconds. Commands that transfer a whole policy have ten times as long.',
     ),
     connectTimeoutMs: integer(
-      1500,
-      10,
-      DAY_MS,
+      { default: 1500, from: 10, to: DAY_MS },
       'Timeout for connecting to Redis, in milliseconds.',
     ),
   },
@@ -66,9 +55,7 @@ export const policySettings = section('Policy: what each role may do.', {
       'OpenAPI documents of the services, as file paths. "postern policy names", "policy matrix" and the console also list their operations. Not used for decisions. Default: none.',
   }),
   pollSeconds: integer(
-    3,
-    1,
-    5,
+    { default: 3, from: 1, to: 5 },
     'Interval at which the source is polled for changes whose notification was lost, in seconds.',
   ),
   snapshot: optionalFile(
@@ -79,8 +66,7 @@ export const policySettings = section('Policy: what each role may do.', {
     'Count which rules decide and what is refused, for "postern policy unused" and "postern policy denials". Stored in Redis, or in the database without Redis, for 90 days.',
   ),
   maxAge: optionalInteger(
-    10,
-    TEN_YEARS_SECONDS,
+    { from: 10, to: TEN_YEARS_SECONDS },
     'Stop using a policy that its source has not confirmed for this many seconds. Unset: never.',
   ),
   domain: optionalGroup(
@@ -90,14 +76,9 @@ export const policySettings = section('Policy: what each role may do.', {
         description:
           'Source of the domain. host: the host of the request, in lower case and without port; claim: policy.domain.claim.',
       }),
-      claim: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 256,
-          pattern: CLAIM_NAME,
-          description:
-            'Claim of the token with the domain, a text: its name, or a JSON pointer such as /org/id. Required with from "claim". Unset: only with from "host".',
-        }),
+      claim: optionalString(
+        { minLength: 1, maxLength: 256, pattern: CLAIM_NAME },
+        'Claim of the token with the domain, a text: its name, or a JSON pointer such as /org/id. Required with from "claim". Unset: only with from "host".',
       ),
     },
   ),
@@ -105,14 +86,10 @@ export const policySettings = section('Policy: what each role may do.', {
     'Whose signatures a policy from Redis needs. Unset: a gateway uses what Redis contains, signed or not.',
     {
       keys: Type.Array(
-        Type.String({
-          minLength: 1,
-          maxLength: 1024,
-          isPath: true,
-          noPath: KEY_LINE,
-          description:
-            'Public key as in a .pub file, "ssh-ed25519 AAAA… NAME", or the path of a file with such lines.',
-        }),
+        string(
+          { minLength: 1, maxLength: 1024, isPath: true, noPath: KEY_LINE },
+          'Public key as in a .pub file, "ssh-ed25519 AAAA… NAME", or the path of a file with such lines.',
+        ),
         {
           minItems: 1,
           maxItems: 100,
@@ -120,9 +97,7 @@ export const policySettings = section('Policy: what each role may do.', {
         },
       ),
       signatures: integer(
-        1,
-        1,
-        32,
+        { default: 1, from: 1, to: 32 },
         'How many of the keys must have signed a policy before a gateway uses it.',
       ),
     },
@@ -134,7 +109,10 @@ export const policySettings = section('Policy: what each role may do.', {
         true,
         "Follow the Casbin table in go-admin's database (database.url), and write changes to policy.csv in policy.directory.",
       ),
-      intervalMs: integer(3000, 500, 600_000, 'Interval of the comparison, in milliseconds.'),
+      intervalMs: integer(
+        { default: 3000, from: 500, to: 600_000 },
+        'Interval of the comparison, in milliseconds.',
+      ),
       table: Type.Optional(
         Type.Enum(['casbin_rule', 'sys_casbin_rule'], {
           description: 'Table to follow. Unset: the one that has rows.',
@@ -143,9 +121,7 @@ export const policySettings = section('Policy: what each role may do.', {
     },
   ),
   replicaMemory: integer(
-    86_400,
-    60,
-    TEN_YEARS_SECONDS,
+    { default: 86_400, from: 60, to: TEN_YEARS_SECONDS },
     'Forget a replica that has not reported for this long, in seconds. Until then it is listed as lost, and "postern policy push" fails. Use the same value on all gateways.',
   ),
 })

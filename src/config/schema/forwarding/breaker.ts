@@ -9,18 +9,14 @@ export const breaker = Type.Union(
     Type.Object(
       {
         failures: integer(
-          5,
-          1,
-          10_000,
+          { default: 5, from: 1, to: 10_000 },
           'Consecutive failed attempts to connect to a target after which it counts as unreachable.',
         ),
         openMs: integer(
-          1000,
-          10,
-          DAY_MS,
+          { default: 1000, from: 10, to: DAY_MS },
           `${unused}: an unreachable target is tried every half second.`,
         ),
-        maxOpenMs: integer(30_000, 10, DAY_MS, `${unused}, as openMs.`),
+        maxOpenMs: integer({ default: 30_000, from: 10, to: DAY_MS }, `${unused}, as openMs.`),
       },
       { additionalProperties: false },
     ),

@@ -1,15 +1,13 @@
 import { HEADER_NAME, ORIGIN_OR_ANY } from '../patterns.ts'
-import { flag, integer, reloading } from '../setting-builders.ts'
+import { flag, integer, reloading, string } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 export const corsSettings = reloading('CORS: pages of other origins that may send requests.', {
   origins: Type.Array(
-    Type.String({
-      maxLength: 256,
-      pattern: ORIGIN_OR_ANY,
-      description:
-        'Origin as browsers send it, such as https://app.example.com, without a path; or * for all.',
-    }),
+    string(
+      { maxLength: 256, pattern: ORIGIN_OR_ANY },
+      'Origin as browsers send it, such as https://app.example.com, without a path; or * for all.',
+    ),
     {
       default: [],
       maxItems: 1000,
@@ -29,29 +27,21 @@ export const corsSettings = reloading('CORS: pages of other origins that may sen
       description: 'Methods that those pages may use.',
     },
   ),
-  headers: Type.Array(
-    Type.String({ pattern: HEADER_NAME, description: 'Name of a request header.' }),
-    {
-      default: ['Authorization', 'Content-Type'],
-      maxItems: 100,
-      uniqueItems: true,
-      description: 'Request headers that those pages may set.',
-    },
-  ),
-  exposeHeaders: Type.Array(
-    Type.String({ pattern: HEADER_NAME, description: 'Name of a response header.' }),
-    {
-      default: ['Retry-After'],
-      maxItems: 100,
-      uniqueItems: true,
-      description: 'Response headers that those pages may read, besides the CORS-safelisted ones.',
-    },
-  ),
+  headers: Type.Array(string({ pattern: HEADER_NAME }, 'Name of a request header.'), {
+    default: ['Authorization', 'Content-Type'],
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'Request headers that those pages may set.',
+  }),
+  exposeHeaders: Type.Array(string({ pattern: HEADER_NAME }, 'Name of a response header.'), {
+    default: ['Retry-After'],
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'Response headers that those pages may read, besides the CORS-safelisted ones.',
+  }),
   credentials: flag(false, 'Allow browsers to send cookies with those requests.'),
   maxAgeSeconds: integer(
-    600,
-    0,
-    86_400,
+    { default: 600, from: 0, to: 86_400 },
     'Time for which browsers may cache a preflight response, in seconds.',
   ),
 })

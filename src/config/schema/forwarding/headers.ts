@@ -1,6 +1,13 @@
 import { PRINTABLE } from '../patterns.ts'
-import { flag, headerName, integer, reloading, section, text } from '../setting-builders.ts'
-import { Type } from '../type.ts'
+import {
+  flag,
+  headerName,
+  integer,
+  optionalString,
+  reloading,
+  section,
+  text,
+} from '../setting-builders.ts'
 
 export const headersSettings = reloading('Names of the headers that tell upstreams who calls.', {
   userId: headerName('X-User-Id', 'the user ID'),
@@ -21,16 +28,14 @@ export const identitySettings = section('Caller identity that upstreams can veri
       ),
       header: headerName('X-Postern-Assertion', 'the assertion'),
       issuer: text('postern', 'Issuer of assertions, in the claim iss.', PRINTABLE),
-      audience: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 256,
-          pattern: PRINTABLE,
-          description:
-            'Audience of assertions, in the claim aud. Required with forwardAuth. Unset: the name of the upstream.',
-        }),
+      audience: optionalString(
+        { minLength: 1, maxLength: 256, pattern: PRINTABLE },
+        'Audience of assertions, in the claim aud. Required with forwardAuth. Unset: the name of the upstream.',
       ),
-      lifetimeSeconds: integer(60, 10, 3600, 'Lifetime of an assertion, in seconds.'),
+      lifetimeSeconds: integer(
+        { default: 60, from: 10, to: 3600 },
+        'Lifetime of an assertion, in seconds.',
+      ),
     },
   ),
 })

@@ -1,5 +1,11 @@
 import { HEADER_NAME, HEADER_VALUE, REDIRECT } from '../patterns.ts'
-import { optionalFile, optionalGroup, optionalInteger } from '../setting-builders.ts'
+import {
+  optionalFile,
+  optionalGroup,
+  optionalInteger,
+  optionalString,
+  string,
+} from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 const headerValue = (description: string) =>
@@ -19,7 +25,7 @@ const headerEdits = (which: string, description: string) =>
     set: headerValues(`${which} headers to set, replacing any value. Unset: none.`),
     add: headerValues(`${which} headers to add beside existing ones. Unset: none.`),
     remove: Type.Optional(
-      Type.Array(Type.String({ pattern: HEADER_NAME, description: 'Name of a header.' }), {
+      Type.Array(string({ pattern: HEADER_NAME }, 'Name of a header.'), {
         maxItems: 100,
         uniqueItems: true,
         description: `${which} headers to remove. Unset: none.`,
@@ -28,13 +34,10 @@ const headerEdits = (which: string, description: string) =>
   })
 
 const securityHeader = (value: string, name: string, note = '') =>
-  Type.String({
-    default: value,
-    minLength: 1,
-    maxLength: 4096,
-    pattern: HEADER_VALUE,
-    description: `Value of ${name}${note}. off: do not send it.`,
-  })
+  string(
+    { default: value, minLength: 1, maxLength: 4096, pattern: HEADER_VALUE },
+    `Value of ${name}${note}. off: do not send it.`,
+  )
 
 /** Settings of a route about headers, and responses without an upstream. */
 export const headerShapingSettings = {
@@ -65,29 +68,20 @@ export const headerShapingSettings = {
     'Response of the gateway itself instead of an upstream, after the access check of the route. Unset: the upstream responds.',
     {
       status: optionalInteger(
-        200,
-        599,
+        { from: 200, to: 599 },
         'HTTP status of the response. Unset: 200, or 302 with redirect.',
       ),
       headers: headerValues('Headers of the response, such as Retry-After. Unset: none.'),
-      body: Type.Optional(
-        Type.String({
-          maxLength: 65_536,
-          description:
-            'Text of the response; text/plain unless headers has Content-Type. Unset: no body, or that of file.',
-        }),
+      body: optionalString(
+        { maxLength: 65_536 },
+        'Text of the response; text/plain unless headers has Content-Type. Unset: no body, or that of file.',
       ),
       file: optionalFile(
         'File with the body of the response, 1 MiB at most, read when the configuration is loaded. Its ending decides the Content-Type. Unset: body.',
       ),
-      redirect: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 1024,
-          pattern: REDIRECT,
-          description:
-            'Address to redirect to: an absolute URL or a path. {path} stands for the path of the request, after replacePrefix, with its query. Unset: no redirect.',
-        }),
+      redirect: optionalString(
+        { minLength: 1, maxLength: 1024, pattern: REDIRECT },
+        'Address to redirect to: an absolute URL or a path. {path} stands for the path of the request, after replacePrefix, with its query. Unset: no redirect.',
       ),
     },
   ),

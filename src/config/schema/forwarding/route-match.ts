@@ -1,15 +1,12 @@
 import { HTTP_METHOD, ROUTE_NAME } from '../patterns.ts'
-import { hostNames } from '../setting-builders.ts'
+import { hostNames, optionalString, string } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 /** What a route matches besides its path. */
 export const routeMatch = {
-  name: Type.Optional(
-    Type.String({
-      pattern: ROUTE_NAME,
-      description:
-        'Name of the route in logs, metrics and messages; unique. Unset: what the route matches, such as its path.',
-    }),
+  name: optionalString(
+    { pattern: ROUTE_NAME },
+    'Name of the route in logs, metrics and messages; unique. Unset: what the route matches, such as its path.',
   ),
   match: Type.Optional(
     Type.Enum(['prefix', 'exact'], {
@@ -22,15 +19,12 @@ export const routeMatch = {
     'Hosts of the route. An exact host takes precedence over a wildcard, a longer wildcard over a shorter one. Unset: any host.',
   ),
   methods: Type.Optional(
-    Type.Array(
-      Type.String({ pattern: HTTP_METHOD, description: 'Method in upper case, such as GET.' }),
-      {
-        minItems: 1,
-        maxItems: 40,
-        uniqueItems: true,
-        description:
-          'Methods of the route; others go to the next route that matches. GET does not include HEAD. Unset: any method.',
-      },
-    ),
+    Type.Array(string({ pattern: HTTP_METHOD }, 'Method in upper case, such as GET.'), {
+      minItems: 1,
+      maxItems: 40,
+      uniqueItems: true,
+      description:
+        'Methods of the route; others go to the next route that matches. GET does not include HEAD. Unset: any method.',
+    }),
   ),
 }

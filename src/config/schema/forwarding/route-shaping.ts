@@ -1,16 +1,15 @@
-import { DAY_MS, optionalGroup, optionalInteger, TIB } from '../setting-builders.ts'
+import { DAY_MS, optionalGroup, optionalInteger, string, TIB } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
-const timeoutMs = (description: string) => optionalInteger(1, DAY_MS, description)
+const timeoutMs = (description: string) => optionalInteger({ from: 1, to: DAY_MS }, description)
 
 const ranges = (description: string) =>
   Type.Optional(
     Type.Array(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description: 'IP address or CIDR range, such as 10.0.0.0/8 or 2001:db8::/32.',
-      }),
+      string(
+        { minLength: 1, maxLength: 64 },
+        'IP address or CIDR range, such as 10.0.0.0/8 or 2001:db8::/32.',
+      ),
       { minItems: 1, maxItems: 1000, uniqueItems: true, description },
     ),
   )
@@ -18,8 +17,7 @@ const ranges = (description: string) =>
 /** Settings of a route about the requests it accepts and how they are changed. */
 export const shapingSettings = {
   bodyBytes: optionalInteger(
-    0,
-    TIB,
+    { from: 0, to: TIB },
     'Maximum size of a request body on this route, in bytes; may be more or less than limits.bodyBytes. 0: no bodies. Unset: limits.bodyBytes.',
   ),
   timeouts: optionalGroup('Timeouts of this route. Unset: those of its upstream.', {

@@ -1,5 +1,5 @@
 import { HEADER_NAME, NOT_BLANK, UPSTREAM_NAME } from '../patterns.ts'
-import { flag, group, integer, optionalGroup } from '../setting-builders.ts'
+import { flag, group, integer, optionalGroup, optionalString, string } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 import { headerShapingSettings } from './route-headers.ts'
 import { routeMatch } from './route-match.ts'
@@ -7,40 +7,27 @@ import { shapingSettings } from './route-shaping.ts'
 import { sticky } from './sticky.ts'
 
 export const route = group('Path prefix and the upstream that serves it.', {
-  path: Type.String({
-    minLength: 1,
-    maxLength: 1024,
-    description:
-      'Path prefix, such as /api/v1/orders: the route covers this path and everything below it, unless match is exact.',
-  }),
+  path: string(
+    { minLength: 1, maxLength: 1024 },
+    'Path prefix, such as /api/v1/orders: the route covers this path and everything below it, unless match is exact.',
+  ),
   ...routeMatch,
-  upstream: Type.Optional(
-    Type.String({
-      pattern: UPSTREAM_NAME,
-      description:
-        'Name of the upstream that serves the route, as defined under upstreams. Unset: allowed with forwardAuth only, where another proxy forwards.',
-    }),
+  upstream: optionalString(
+    { pattern: UPSTREAM_NAME },
+    'Name of the upstream that serves the route, as defined under upstreams. Unset: allowed with forwardAuth only, where another proxy forwards.',
   ),
   access: Type.Enum(['permitted', 'authenticated', 'public'], {
     default: 'permitted',
     description:
       'What a request needs. permitted: a valid token and permission; authenticated: a valid token; public: neither.',
   }),
-  reason: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      pattern: NOT_BLANK,
-      description: 'Why the route is this open. Required on public routes. Unset: no reason.',
-    }),
+  reason: optionalString(
+    { minLength: 1, maxLength: 1024, pattern: NOT_BLANK },
+    'Why the route is this open. Required on public routes. Unset: no reason.',
   ),
-  replacePrefix: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      description:
-        'Prefix that replaces path in requests to the upstream; / removes it. Unset: the path stays as it is.',
-    }),
+  replacePrefix: optionalString(
+    { minLength: 1, maxLength: 1024 },
+    'Prefix that replaces path in requests to the upstream; / removes it. Unset: the path stays as it is.',
   ),
   allow: optionalGroup(
     'Characters to accept in paths of this route although servers interpret them differently. Unset: such paths are rejected.',
@@ -58,7 +45,7 @@ export const route = group('Path prefix and the upstream that serves it.', {
       'What to do with a body on GET, HEAD, OPTIONS or DELETE. forward: send it on a connection that is closed afterwards; reject: answer 400.',
   }),
   passHeaders: Type.Optional(
-    Type.Array(Type.String({ pattern: HEADER_NAME, description: 'Name of a request header.' }), {
+    Type.Array(string({ pattern: HEADER_NAME }, 'Name of a request header.'), {
       maxItems: 100,
       uniqueItems: true,
       description:
@@ -85,7 +72,7 @@ export const route = group('Path prefix and the upstream that serves it.', {
       maximum: 1_000_000_000,
       description: 'Maximum number of requests per window, for one caller or address.',
     }),
-    seconds: integer(60, 1, 86_400, 'Length of the window, in seconds.'),
+    seconds: integer({ default: 60, from: 1, to: 86_400 }, 'Length of the window, in seconds.'),
     by: Type.Enum(['caller', 'address'], {
       default: 'caller',
       description:

@@ -1,5 +1,5 @@
 import { COOKIE_NAME } from '../patterns.ts'
-import { optionalGroup, optionalInteger } from '../setting-builders.ts'
+import { optionalGroup, optionalInteger, optionalString } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 /** Whether the clients of a route stay with a target. */
@@ -11,16 +11,12 @@ export const sticky = optionalGroup(
       description:
         'What a client is recognized by. cookie: a cookie that the gateway sets; user: the user ID in the token, which public routes do not have.',
     }),
-    cookie: Type.Optional(
-      Type.String({
-        pattern: COOKIE_NAME,
-        description:
-          'Name of the cookie. Upstreams never get a cookie with this name. Unset: postern-target.',
-      }),
+    cookie: optionalString(
+      { pattern: COOKIE_NAME },
+      'Name of the cookie. Upstreams never get a cookie with this name. Unset: postern-target.',
     ),
     seconds: optionalInteger(
-      1,
-      31_536_000,
+      { from: 1, to: 31_536_000 },
       'How long browsers keep the cookie, in seconds. Unset: until the browser is closed.',
     ),
   },

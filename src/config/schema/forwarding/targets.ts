@@ -14,9 +14,7 @@ export const targets = Type.Array(
           description: 'Scheme, host and port of the server, such as http://orders:8080.',
         }),
         weight: integer(
-          1,
-          0,
-          1000,
+          { default: 1, from: 0, to: 1000 },
           'Part of the requests that the server gets, in relation to the weights of the others. 0: no new requests.',
         ),
       }),

@@ -1,13 +1,10 @@
 import { PROTOCOL } from '../patterns.ts'
-import { DAY_MS, integer, section } from '../setting-builders.ts'
+import { DAY_MS, integer, section, string } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 export const upgradesSettings = section('Upgraded connections, such as WebSocket.', {
   protocols: Type.Array(
-    Type.String({
-      pattern: PROTOCOL,
-      description: 'Protocol as in the Upgrade header, in lower case.',
-    }),
+    string({ pattern: PROTOCOL }, 'Protocol as in the Upgrade header, in lower case.'),
     {
       default: ['websocket'],
       maxItems: 16,
@@ -17,9 +14,7 @@ export const upgradesSettings = section('Upgraded connections, such as WebSocket
     },
   ),
   idleTimeoutMs: integer(
-    300_000,
-    1,
-    DAY_MS,
+    { default: 300_000, from: 1, to: DAY_MS },
     'Idle timeout of upgraded connections, in milliseconds.',
   ),
 })

@@ -7,7 +7,9 @@ import {
   optionalFile,
   optionalGroup,
   optionalInteger,
+  optionalString,
   section,
+  string,
   text,
 } from '../setting-builders.ts'
 import { Type } from '../type.ts'
@@ -34,13 +36,9 @@ export const upstream = group('Service that requests are forwarded to.', {
       keyFile: optionalFile(
         'Path of the PEM private key of the client certificate. Unset: no client certificate.',
       ),
-      serverName: Type.Optional(
-        Type.String({
-          maxLength: 253,
-          pattern: SERVER_NAME,
-          description:
-            'Name sent as SNI, which the certificate must have. Unset: the host of the target.',
-        }),
+      serverName: optionalString(
+        { maxLength: 253, pattern: SERVER_NAME },
+        'Name sent as SNI, which the certificate must have. Unset: the host of the target.',
       ),
     },
   ),
@@ -51,28 +49,20 @@ export const upstream = group('Service that requests are forwarded to.', {
   }),
   http2: section('HTTP/2 connections to targets.', {
     streams: integer(
-      100,
-      1,
-      1000,
+      { default: 100, from: 1, to: 1000 },
       'Maximum number of requests at a time on one connection; the target may allow fewer. Further requests get another connection.',
     ),
     pingMs: integer(
-      300_000,
-      0,
-      DAY_MS,
+      { default: 300_000, from: 0, to: DAY_MS },
       'Time without data on a connection with requests after which a PING is sent, in milliseconds. While a request waits for its response, the first PING is sent after 5 seconds. A connection without an answer within 10 seconds is closed. gRPC servers allow one PING in 5 minutes, and one after each response, unless configured otherwise. 0: PING only after a timeout of a request.',
     ),
     maxAgeMs: integer(
-      1_800_000,
-      0,
-      DAY_MS,
+      { default: 1_800_000, from: 0, to: DAY_MS },
       'Time after which a connection gets no new requests and is replaced, in milliseconds, so that new instances behind a load balancer get requests. 0: no limit.',
     ),
   }),
   connections: integer(
-    512,
-    1,
-    65_536,
+    { default: 512, from: 1, to: 65_536 },
     'Maximum number of connections to one target; with HTTP/2, of requests in progress.',
   ),
   keepAlive: flag(
@@ -80,45 +70,31 @@ export const upstream = group('Service that requests are forwarded to.', {
     'Reuse connections to targets. false: every request has a connection of its own and sends Connection: close. HTTP/1.1 only.',
   ),
   maxShare: integer(
-    50,
-    1,
-    100,
+    { default: 50, from: 1, to: 100 },
     'Maximum share of these connections that one caller, or one address without a token, may use at a time, in percent. Further requests wait for up to queueTimeoutMs. 100: no limit.',
   ),
   requestBufferBytes: integer(
-    65_536,
-    0,
-    1_048_576,
+    { default: 65_536, from: 0, to: 1_048_576 },
     'Amount of a request body to buffer before taking a connection, in bytes. Shorter bodies are buffered whole. 0: no buffering; each chunk is forwarded as it arrives.',
   ),
   tunnels: integer(
-    4096,
-    1,
-    65_536,
+    { default: 4096, from: 1, to: 65_536 },
     'Maximum number of WebSockets and other upgraded connections to one target.',
   ),
   connectTimeoutMs: integer(
-    3000,
-    1,
-    DAY_MS,
+    { default: 3000, from: 1, to: DAY_MS },
     'Timeout for connecting to a target, in milliseconds.',
   ),
   headersTimeoutMs: integer(
-    30_000,
-    1,
-    DAY_MS,
+    { default: 30_000, from: 1, to: DAY_MS },
     'Timeout for the response headers of a target, in milliseconds.',
   ),
   bodyTimeoutMs: integer(
-    60_000,
-    1,
-    DAY_MS,
+    { default: 60_000, from: 1, to: DAY_MS },
     'Timeout between two reads of a response body or two writes of a request body, in milliseconds.',
   ),
   queueTimeoutMs: integer(
-    5000,
-    1,
-    DAY_MS,
+    { default: 5000, from: 1, to: DAY_MS },
     'Timeout for a request that waits for a free connection, in milliseconds.',
   ),
   balance: Type.Enum(['round-robin', 'least-outstanding'], {
@@ -127,44 +103,42 @@ export const upstream = group('Service that requests are forwarded to.', {
       'Load balancing. least-outstanding: the target with the fewest requests in progress.',
   }),
   retries: integer(
-    1,
-    0,
-    10,
+    { default: 1, from: 0, to: 10 },
     'Retries of a GET, HEAD, OPTIONS, PUT or DELETE without a body after its connection broke. Requests that no target can have received are retried in any case.',
   ),
   dnsSeconds: integer(
-    10,
-    0,
-    86_400,
+    { default: 10, from: 0, to: 86_400 },
     'Interval at which the host names of targets are resolved, in seconds. Each address is a target of its own. 0: a host name is one target.',
   ),
   breaker,
   outlier,
   slowStartMs: integer(
-    0,
-    0,
-    DAY_MS,
+    { default: 0, from: 0, to: DAY_MS },
     'Time in which a target that is new, or came back, gets its full share of requests, in milliseconds. 0: at once.',
   ),
   idleTimeoutMs: optionalInteger(
-    1,
-    DAY_MS,
+    { from: 1, to: DAY_MS },
     'Timeout of idle connections to targets, in milliseconds; never longer than the target keeps them. Unset: 4000, or what the target announces with Keep-Alive; with HTTP/2 60000.',
   ),
   healthCheck: optionalGroup('Active health check of every target. Unset: none.', {
-    path: Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      pattern: REQUEST_TARGET,
-      description: 'Path that the check requests with GET. Any status below 400 is a success.',
-    }),
-    intervalMs: integer(5000, 100, DAY_MS, 'Interval between checks, in milliseconds.'),
-    timeoutMs: integer(2000, 10, DAY_MS, 'Timeout of a check, in milliseconds.'),
-    healthyAfter: integer(2, 1, 100, 'Consecutive successes after which a target is used again.'),
+    path: string(
+      { minLength: 1, maxLength: 1024, pattern: REQUEST_TARGET },
+      'Path that the check requests with GET. Any status below 400 is a success.',
+    ),
+    intervalMs: integer(
+      { default: 5000, from: 100, to: DAY_MS },
+      'Interval between checks, in milliseconds.',
+    ),
+    timeoutMs: integer(
+      { default: 2000, from: 10, to: DAY_MS },
+      'Timeout of a check, in milliseconds.',
+    ),
+    healthyAfter: integer(
+      { default: 2, from: 1, to: 100 },
+      'Consecutive successes after which a target is used again.',
+    ),
     unhealthyAfter: integer(
-      3,
-      1,
-      100,
+      { default: 3, from: 1, to: 100 },
       'Consecutive failures after which a target is no longer used.',
     ),
   }),

@@ -6,7 +6,9 @@ import {
   integer,
   optionalFile,
   optionalGroup,
+  optionalString,
   section,
+  string,
 } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
@@ -16,13 +18,10 @@ const attribute = (value: string, description: string) =>
 
 const search = group('Finds the entry of a person by the typed name. Unset: set userDn.', {
   base: shown('DN of the entry under which people are searched for.'),
-  filter: Type.String({
-    default: '(&(objectClass=person)(uid={username}))',
-    minLength: 1,
-    maxLength: 1024,
-    description:
-      'Filter that finds one person. {username} is what the user typed, escaped, and must be compared as a whole: (uid={username}).',
-  }),
+  filter: string(
+    { default: '(&(objectClass=person)(uid={username}))', minLength: 1, maxLength: 1024 },
+    'Filter that finds one person. {username} is what the user typed, escaped, and must be compared as a whole: (uid={username}).',
+  ),
   scope: Type.Enum(['sub', 'one'], {
     default: 'sub',
     description: 'How deep to search. sub: the whole tree under the base; one: its children.',
@@ -30,24 +29,17 @@ const search = group('Finds the entry of a person by the typed name. Unset: set 
 })
 
 const groups = group('Groups of a person, for roles. Unset: none.', {
-  attribute: Type.Optional(
-    Type.String({
-      maxLength: 128,
-      pattern: LDAP_ATTRIBUTE,
-      description:
-        'Attribute of the person that lists the groups, such as memberOf. Unset: set base.',
-    }),
+  attribute: optionalString(
+    { maxLength: 128, pattern: LDAP_ATTRIBUTE },
+    'Attribute of the person that lists the groups, such as memberOf. Unset: set base.',
   ),
   base: Type.Optional(
     shown('DN of the entry under which groups are searched for. Unset: set attribute.'),
   ),
-  filter: Type.String({
-    default: '(member={dn})',
-    minLength: 1,
-    maxLength: 1024,
-    description:
-      'Filter that finds the groups of a person. {dn} is the DN of the person, {username} the name. With Active Directory, (member:1.2.840.113556.1.4.1941:={dn}) finds nested groups in one search.',
-  }),
+  filter: string(
+    { default: '(member={dn})', minLength: 1, maxLength: 1024 },
+    'Filter that finds the groups of a person. {dn} is the DN of the person, {username} the name. With Active Directory, (member:1.2.840.113556.1.4.1941:={dn}) finds nested groups in one search.',
+  ),
   nested: flag(
     false,
     'Search for the groups of each group as well, up to 10 levels and 1000 groups.',
@@ -55,33 +47,25 @@ const groups = group('Groups of a person, for roles. Unset: none.', {
 })
 
 const role = group('Maps a group to a role.', {
-  value: Type.String({
-    minLength: 1,
-    maxLength: 1024,
-    description:
-      'DN of a group, compared as directories do, or its cn. A cn matches groups of that name anywhere in the directory.',
-  }),
-  role: Type.String({
-    minLength: 1,
-    maxLength: 128,
-    description: 'Role key that members of the group get.',
-  }),
+  value: string(
+    { minLength: 1, maxLength: 1024 },
+    'DN of a group, compared as directories do, or its cn. A cn matches groups of that name anywhere in the directory.',
+  ),
+  role: string({ minLength: 1, maxLength: 128 }, 'Role key that members of the group get.'),
 })
 
 export const ldapSetting = optionalGroup(
   'LDAP directory, such as OpenLDAP or Active Directory, that verifies names and passwords. Unset: no directory.',
   {
-    name: Type.String({
-      default: 'ldap',
-      pattern: METHOD_NAME,
-      description: 'Name of the directory in logs, metrics and links of accounts.',
-    }),
+    name: string(
+      { default: 'ldap', pattern: METHOD_NAME },
+      'Name of the directory in logs, metrics and links of accounts.',
+    ),
     urls: Type.Array(
-      Type.String({
-        maxLength: 512,
-        pattern: LDAP_URL,
-        description: 'Server: ldaps://host:636, or ldap://host:389 with startTls.',
-      }),
+      string(
+        { maxLength: 512, pattern: LDAP_URL },
+        'Server: ldaps://host:636, or ldap://host:389 with startTls.',
+      ),
       {
         minItems: 1,
         maxItems: 10,
@@ -96,27 +80,18 @@ export const ldapSetting = optionalGroup(
     caFile: optionalFile(
       'Path of the PEM certificates of trusted authorities. Read at every connection. Unset: those that Node ships.',
     ),
-    serverName: Type.Optional(
-      Type.String({
-        maxLength: 253,
-        pattern: SERVER_NAME,
-        description:
-          'Name sent as SNI, which the certificates must have. Unset: the host of the URL.',
-      }),
+    serverName: optionalString(
+      { maxLength: 253, pattern: SERVER_NAME },
+      'Name sent as SNI, which the certificates must have. Unset: the host of the URL.',
     ),
     bindDn: Type.Optional(
       shown(
         'DN, or user principal name, of the service account that searches. Unset: people read their own entries.',
       ),
     ),
-    bindPassword: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        writeOnly: true,
-        description:
-          'Password of the service account. Required with bindDn. Unset: no service account.',
-      }),
+    bindPassword: optionalString(
+      { minLength: 1, maxLength: 1024, writeOnly: true },
+      'Password of the service account. Required with bindDn. Unset: no service account.',
     ),
     search: Type.Optional(search),
     userDn: Type.Optional(
@@ -159,21 +134,15 @@ export const ldapSetting = optionalGroup(
       'Link an account of the same name at the first login. Accounts of the role admin are never linked this way.',
     ),
     connectTimeoutMs: integer(
-      2000,
-      10,
-      DAY_MS,
+      { default: 2000, from: 10, to: DAY_MS },
       'Timeout for connecting to one server, TLS included, in milliseconds.',
     ),
     timeoutMs: integer(
-      5000,
-      10,
-      DAY_MS,
+      { default: 5000, from: 10, to: DAY_MS },
       'Timeout of everything that one login asks the directory, in milliseconds. With several servers, each gets a share.',
     ),
     maxConcurrent: integer(
-      16,
-      1,
-      1000,
+      { default: 16, from: 1, to: 1000 },
       'Number of logins of one process that ask the directory at the same time. Ten times as many wait; further ones get 503.',
     ),
   },

@@ -6,9 +6,7 @@ export const loginModuleSettings = {
     'File of a login module of your own: JavaScript that exports verifyCredentials. Unset: no module.',
   ),
   moduleTimeoutMs: integer(
-    5000,
-    1,
-    DAY_MS,
+    { default: 5000, from: 1, to: DAY_MS },
     'Time that the login module has for one login, in milliseconds. After it, the client gets 503.',
   ),
   moduleAccounts: section('Accounts of users that the login module returns with a subject.', {

@@ -1,5 +1,13 @@
 import { CLAIM_NAME, METHOD_NAME, NOT_BLANK, PRINTABLE, SCOPE } from '../patterns.ts'
-import { flag, group, integer, optionalFile, section } from '../setting-builders.ts'
+import {
+  flag,
+  group,
+  integer,
+  optionalFile,
+  optionalString,
+  section,
+  string,
+} from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 const claim = (value: string, description: string) =>
@@ -19,16 +27,14 @@ const claimSettings = section(
 )
 
 const role = group('Maps one value of claims.groups to a role.', {
-  value: Type.String({
-    minLength: 1,
-    maxLength: 512,
-    description: 'Value of the claim claims.groups, compared exactly.',
-  }),
-  role: Type.String({
-    minLength: 1,
-    maxLength: 128,
-    description: 'Key of the role that accounts with this value get.',
-  }),
+  value: string(
+    { minLength: 1, maxLength: 512 },
+    'Value of the claim claims.groups, compared exactly.',
+  ),
+  role: string(
+    { minLength: 1, maxLength: 128 },
+    'Key of the role that accounts with this value get.',
+  ),
 })
 
 const logoutSettings = section('Logouts here and at the provider.', {
@@ -46,29 +52,20 @@ const logoutSettings = section('Logouts here and at the provider.', {
 })
 
 const provider = group('One OpenID Connect provider.', {
-  name: Type.String({
-    pattern: METHOD_NAME,
-    description:
-      'Name of the provider in paths, logins, metrics and links of accounts. Use a new name for a new issuer.',
-  }),
+  name: string(
+    { pattern: METHOD_NAME },
+    'Name of the provider in paths, logins, metrics and links of accounts. Use a new name for a new issuer.',
+  ),
   issuer: url(
     'Issuer URL, exactly as the discovery document of the provider names it. https, or http on a loopback address.',
   ),
-  clientId: Type.String({
-    minLength: 1,
-    maxLength: 512,
-    pattern: PRINTABLE,
-    description: 'Client ID of Postern at the provider.',
-  }),
-  clientSecret: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      pattern: NOT_BLANK,
-      writeOnly: true,
-      description:
-        'Client secret of Postern at the provider. Prefer clientSecretFile. Unset: see clientSecretFile and clientAuth.',
-    }),
+  clientId: string(
+    { minLength: 1, maxLength: 512, pattern: PRINTABLE },
+    'Client ID of Postern at the provider.',
+  ),
+  clientSecret: optionalString(
+    { minLength: 1, maxLength: 1024, pattern: NOT_BLANK, writeOnly: true },
+    'Client secret of Postern at the provider. Prefer clientSecretFile. Unset: see clientSecretFile and clientAuth.',
   ),
   clientSecretFile: optionalFile(
     'Path of a file with the client secret. Read at every login, so that it can be replaced. Unset: see clientSecret.',
@@ -78,7 +75,7 @@ const provider = group('One OpenID Connect provider.', {
     description:
       'How Postern sends its client secret: in the Authorization header (basic), in the body (post), or not at all (none, a public client).',
   }),
-  scopes: Type.Array(Type.String({ pattern: SCOPE, description: 'Scope.' }), {
+  scopes: Type.Array(string({ pattern: SCOPE }, 'Scope.'), {
     default: ['openid', 'profile', 'email'],
     minItems: 1,
     maxItems: 50,
@@ -139,15 +136,11 @@ const provider = group('One OpenID Connect provider.', {
     'Path of the PEM certificates to verify the provider with. Read at every discovery. Unset: those of Node.',
   ),
   timeoutMs: integer(
-    5000,
-    100,
-    60_000,
+    { default: 5000, from: 100, to: 60_000 },
     'Longest time that one request to the provider takes, in milliseconds. After that, the login gets 503.',
   ),
   refreshSeconds: integer(
-    300,
-    10,
-    86_400,
+    { default: 300, from: 10, to: 86_400 },
     'Interval at which the discovery document and the keys are fetched again, in seconds.',
   ),
   logout: logoutSettings,

@@ -1,6 +1,5 @@
 import { REQUEST_TARGET } from '../patterns.ts'
-import { flag, optionalFile, section, text } from '../setting-builders.ts'
-import { Type } from '../type.ts'
+import { flag, optionalFile, optionalString, section, text } from '../setting-builders.ts'
 
 export const loginPageSettings = section(
   'Login page for browsers. Without it, every refused request gets JSON.',
@@ -14,12 +13,9 @@ export const loginPageSettings = section(
       'Path of the page. Its style sheet, captcha, password change and logout are below it.',
       REQUEST_TARGET,
     ),
-    title: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description: 'Heading of the page. Unset: "Log in", in the language of the reader.',
-      }),
+    title: optionalString(
+      { minLength: 1, maxLength: 100 },
+      'Heading of the page. Unset: "Log in", in the language of the reader.',
     ),
     logo: optionalFile(
       'File of a logo above the heading: SVG, PNG or WebP, 256 KiB at most. Unset: no logo.',

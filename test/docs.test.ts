@@ -54,6 +54,17 @@ describe('the Markdown pages', () => {
     expect(pages.flatMap(brokenLinks)).toEqual([])
   })
 
+  test('name every package of production with its home', () => {
+    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      readonly dependencies: Readonly<Record<string, string>>
+    }
+    const page = readFileSync('docs/decisions/README.md', 'utf8')
+    const names = Object.keys(dependencies)
+
+    expect(names.length).toBeGreaterThan(10)
+    expect(names.filter((name) => !page.includes(`\n| ${name} | \`src/`))).toEqual([])
+  })
+
   test('name files of this repository that exist', () => {
     const missing = pages.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/`((?:src|test|scripts|samples)\/[\w./-]+)`/g)]

@@ -42,6 +42,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   casbin: /^policy\/engine\/(?:compile|casbin-engine)\.ts$/,
   ioredis: /^stores\/redis\//,
   kysely: /^stores\//,
+  mysql2: /^stores\/database\//,
   pg: /^stores\/database\//,
   '@electric-sql/pglite': /^stores\/embedded\//,
   pino: /^log\/log\.ts$/,

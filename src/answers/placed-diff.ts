@@ -17,7 +17,7 @@ export interface PlacedDiff extends AccessDiff {
 }
 
 /** A change with the routes that serve its paths. */
-export interface PlacedChange extends AccessChange {
+interface PlacedChange extends AccessChange {
   readonly hasEffect: boolean
   /** Why not; empty when it has an effect. */
   readonly withoutEffect: readonly WithoutEffect[]

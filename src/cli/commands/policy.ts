@@ -2,6 +2,7 @@ import {
   policyCan,
   policyCheck,
   policyDenials,
+  policyDiff,
   policyFiles,
   policyHistory,
   policyNames,
@@ -13,7 +14,7 @@ import { type Command, linesOption, reportOption } from '../command.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
 import { couldNotCount, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
-import { diffSpec, importSpec } from '../policy/specs.ts'
+import { importSpec } from '../policy/specs.ts'
 import { approveSpec, proposalsSpec, proposeSpec } from '../publish/approval-specs.ts'
 import { promoteSpec, shadowSpec } from '../publish/shadow-specs.ts'
 import { pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
@@ -146,7 +147,24 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../evidence/usage/denials-view.ts')).policyDenialsView,
   }),
-  command(diffSpec, async () => (await import('../policy/diff.ts')).policyDiff),
+  operationCommand(policyDiff, {
+    ...{ arguments: ['from', 'to'], output: reportOption },
+    exitCodes: {
+      0: 'access stays the same or narrows',
+      1: 'access widens',
+      3: 'a policy or the configuration is not valid',
+      5: 'Redis is unreachable, nothing is published, or the revision or commit does not exist',
+    },
+    examples: [
+      'postern policy diff  # live against the configured directory',
+      'postern policy diff r-3f2a9c81d604',
+      'postern policy diff r-3f2a9c81d604 live',
+      'postern policy diff policies ../new-policies',
+      'postern policy diff git:main git:HEAD  # policy.directory in two commits',
+      'postern policy diff git:v1.4:config/policies policies',
+    ],
+    view: async () => (await import('../policy/diff-view.ts')).policyDiffView,
+  }),
   command(replaySpec, async () => (await import('../evidence/replay/replay.ts')).policyReplay),
   command(proposeSpec, async () => (await import('../publish/propose.ts')).policyPropose),
   command(proposalsSpec, async () => (await import('../publish/proposals.ts')).policyProposals),

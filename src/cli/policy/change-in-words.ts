@@ -1,11 +1,40 @@
-import type { PlacedChange, WithoutEffect } from '../../answers/placed-diff.ts'
-import type { AccessChange, Grant, Share } from '../../policy/diff/access-change.ts'
-import { ANY_METHOD, METHODS } from '../../policy/rule/rule.ts'
-import { formatUntil } from '../../policy/rule/until.ts'
+import type { DocumentOf } from '../../operations/operation.ts'
+import type { policyDiff } from '../../operations/policy/check-descriptions.ts'
+import { ANY_METHOD, METHODS } from '../../operations/policy/rule-line.ts'
 import { count } from '../format.ts'
 
+/** The access that two policies grant, compared. */
+export type Diff = Omit<DocumentOf<typeof policyDiff>, 'engine' | 'notes'>
+type Change = Diff['changes'][number]
+type Grant = Change['shares'][number]['grants'][number]
+
+/** Roles that gain or lose the same by a line. */
+interface Share {
+  readonly roles: readonly string[]
+  readonly grants: readonly Grant[]
+}
+
+/** A change in which each share has its roles. */
+export interface ShownChange extends Omit<Change, 'shares'> {
+  readonly shares: readonly Share[]
+}
+
+/** Long lists of roles are in a document once. */
+export function changesOf({ changes }: Pick<Diff, 'changes'>): readonly ShownChange[] {
+  const places = changes.flatMap(({ shares }, at) => {
+    return shares.map((share, index) => [`changes[${at}].shares[${index}]`, share] as const)
+  })
+  const byPlace = new Map<string, Change['shares'][number]>(places)
+  return changes.map((change) => ({
+    ...change,
+    shares: change.shares.map(({ roles, rolesAt = '', grants }) => {
+      return { roles: roles ?? byPlace.get(rolesAt)?.roles ?? [], grants }
+    }),
+  }))
+}
+
 /** A change in words: who gains (`+`) or loses (`-`) what, and what a reviewer should know about it. */
-export function describeChange(change: PlacedChange) {
+export function describeChange(change: ShownChange) {
   const { direction, cause, roleKey, parentKey, shares, text } = change
   const grants = shares[0]?.grants ?? []
   const [grant] = grants
@@ -31,7 +60,7 @@ export function describeChange(change: PlacedChange) {
 }
 
 /** What a line means that is not an allow rule which came or went. */
-function meaningOf({ cause, direction, line }: AccessChange): readonly string[] {
+function meaningOf({ cause, direction, line }: ShownChange): readonly string[] {
   if (cause === 'superuser') {
     return [
       direction === 'gain' ? 'SUPERUSER: MAY MAKE EVERY CALL' : 'no longer may make every call',
@@ -44,7 +73,7 @@ function meaningOf({ cause, direction, line }: AccessChange): readonly string[] 
   return cause === 'inheritance' && line === 'removed' ? ['no longer'] : []
 }
 
-function domainOf({ domains = [] }: AccessChange): readonly string[] {
+function domainOf({ domains = [] }: ShownChange): readonly string[] {
   const [first] = domains
   if (first === undefined) return []
   if (first === '*') return ['in every domain']
@@ -57,16 +86,16 @@ function domainOf({ domains = [] }: AccessChange): readonly string[] {
 const maxDomains = 3
 
 /** From when on: `now`, or `from 2026-12-01 on`. */
-export function momentOf({ startsAt }: AccessChange): string {
-  return startsAt === undefined ? 'now' : `from ${formatUntil(startsAt)} on`
+export function momentOf({ startsAt }: ShownChange): string {
+  return startsAt === undefined ? 'now' : `from ${startsAt} on`
 }
 
-function endOf({ until, direction }: AccessChange): readonly string[] {
-  return until === undefined || direction === 'loss' ? [] : [`until ${formatUntil(until)}`]
+function endOf({ until, direction }: ShownChange): readonly string[] {
+  return until === undefined || direction === 'loss' ? [] : [`until ${until}`]
 }
 
 /** The routes that serve it, and why the policy does not decide there, if so. */
-function placeOf({ routes, withoutEffect, cause }: PlacedChange): readonly string[] {
+function placeOf({ routes, withoutEffect, cause }: ShownChange): readonly string[] {
   const shown = routes.slice(0, maxRoutes).map(({ path }) => path)
   const more = routes.length - shown.length
   const names = more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
@@ -80,7 +109,7 @@ function placeOf({ routes, withoutEffect, cause }: PlacedChange): readonly strin
 
 const maxRoutes = 3
 
-const reasons: Readonly<Record<WithoutEffect, string>> = {
+const reasons: Readonly<Record<Change['withoutEffect'][number], string>> = {
   public: 'access public: everyone may call it',
   authenticated: 'access authenticated: every logged-in caller may call it',
   'no-route': 'no route serves it',
@@ -89,7 +118,7 @@ const reasons: Readonly<Record<WithoutEffect, string>> = {
 }
 
 /** The roles that gain or lose with the one that the line names. */
-function heirsOf({ shares, roleKey, cause }: AccessChange): readonly string[] {
+function heirsOf({ shares, roleKey, cause }: ShownChange): readonly string[] {
   const [first, ...others] = shares
   const all = shares.flatMap(({ roles }) => roles)
   const heirs = all.filter((each) => each !== roleKey).length
@@ -166,7 +195,7 @@ function resourceOf(path: string): string {
   return /^(?:\/api)?(?:\/v\d+)?\/[^/]*/.exec(path)?.[0] ?? path
 }
 
-function uncertain(cause: AccessChange['cause']): string {
+function uncertain(cause: Change['cause']): string {
   return cause === 'casbin'
     ? 'uncertain: only Casbin can evaluate this line'
     : 'uncertain: search limit reached'

@@ -1,4 +1,4 @@
-import { type CommandSpec, configOption, outputOption, reportOption } from '../command.ts'
+import { type CommandSpec, configOption, outputOption } from '../command.ts'
 
 /** The policy directory of a command. */
 export const directoryArgument = {
@@ -6,57 +6,6 @@ export const directoryArgument = {
   optional: true,
   description: 'policy directory (default: policy.directory of the configuration, else policies)',
 } as const
-
-export const diffSpec = {
-  name: 'policy diff',
-  summary: 'compare two policies by the access they grant',
-  details: `Compares access, not lines: which role gains (+) or loses (-) which method on which path, and which
-endpoints become reachable without a permission check. A rule that a wider rule already covered is
-not a gain. One line for each changed rule, most severe first; roles that inherit it are counted.
-Lines that expire are compared now and at every later end: what changes only then is listed under "from 2026-12-01 on".
-Works offline unless you name a revision or "live". A commit needs no work tree.
-
-Each change names the route of the configuration that serves it. Changes that have no effect at a
-gateway with this configuration (access public or authenticated, no route) are listed separately.
-They count for the exit code all the same, because several gateways can share a policy, and a route
-can be added later; --this-gateway ignores them.`,
-  arguments: [
-    {
-      name: 'FROM',
-      accepts: 'DIR|REVISION|live',
-      optional: true,
-      description:
-        'old policy: a directory, a commit (git:REF or git:REF:PATH), a revision or live (default: live)',
-    },
-    {
-      name: 'TO',
-      accepts: 'DIR|REVISION|live',
-      optional: true,
-      description: 'new policy (default: policy.directory of the configuration, else policies)',
-    },
-  ],
-  options: {
-    'this-gateway': {
-      description: 'exit with 1 only if access widens at a gateway with this configuration',
-    },
-    ...reportOption,
-    ...configOption,
-  },
-  exitCodes: {
-    0: 'access stays the same or narrows',
-    1: 'access widens',
-    3: 'a policy or the configuration is not valid',
-    5: 'Redis is unreachable, nothing is published, or the revision or commit does not exist',
-  },
-  examples: [
-    'postern policy diff  # live against the configured directory',
-    'postern policy diff r-3f2a9c81d604',
-    'postern policy diff r-3f2a9c81d604 live',
-    'postern policy diff policies ../new-policies',
-    'postern policy diff git:main git:HEAD  # policy.directory in two commits',
-    'postern policy diff git:v1.4:config/policies policies',
-  ],
-} as const satisfies CommandSpec
 
 export const importSpec = {
   name: 'policy import',

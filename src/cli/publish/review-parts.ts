@@ -1,5 +1,6 @@
 import type { Admission } from '../../admission/verdict.ts'
 import { compareAccess } from '../../operations/policy/compare-access.ts'
+import { diffDocument } from '../../operations/policy/diff-document.ts'
 import { untrustedHead } from '../../operations/policy/versions.ts'
 import type { PolicySettings } from '../../operations/policy-settings.ts'
 import { nothing } from '../../operations/publish/open-proposal.ts'
@@ -38,6 +39,6 @@ function remarkInWords(remark: Remark): string {
   if ('proposal' in remark) return formatProposal(remark.proposal)
   const { set, diff } = remark.change
   if (typeof diff !== 'string')
-    return formatAccess(diff, diff.from === nothing ? mostOfFirst : undefined)
+    return formatAccess(diffDocument(diff), diff.from === nothing ? mostOfFirst : undefined)
   return `${diff}: all ${set.rules.length} rules and ${set.exclusions.length} exclusions are new\n`
 }

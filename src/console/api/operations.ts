@@ -3,7 +3,7 @@ import { auditList } from '../../operations/audit/descriptions.ts'
 import { configCheck, configPrint } from '../../operations/config/descriptions.ts'
 import { loginLocks } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
-import { policyCheck, policyTest } from '../../operations/policy/check-descriptions.ts'
+import { policyCheck, policyDiff, policyTest } from '../../operations/policy/check-descriptions.ts'
 import {
   policyCan,
   policyDenials,
@@ -74,13 +74,7 @@ export const questions: readonly Operation[] = [
     revisions: ['baseline'],
   },
   offered(policyDenials),
-  {
-    command: 'policy diff',
-    role: 'reader',
-    needsThread: true,
-    parameters: ['from', 'to', 'this-gateway'],
-    revisions: ['from', 'to'],
-  },
+  offered(policyDiff),
   {
     command: 'policy proposals',
     role: 'reader',

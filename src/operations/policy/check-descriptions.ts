@@ -1,8 +1,10 @@
+import type { WithoutEffect } from '../../answers/placed-diff.ts'
 import { Type } from '../../config/schema/type.ts'
+import type { AccessChange } from '../../policy/diff/access-change.ts'
 import type { Answer, Expectation } from '../../policy/expectations/test-suite.ts'
 import { question } from '../operation.ts'
 import { flag, list, text, whole, word } from '../schema.ts'
-import { call, engine, exclusion, finding, problem, rule } from './schemas.ts'
+import { access, call, engine, exclusion, finding, origin, problem, rule } from './schemas.ts'
 
 const versionField = {
   value: 'DIR',
@@ -94,4 +96,64 @@ The report lists rules and exclusions that no test covers.`,
     }),
     Type.Object({ ok: Type.Literal(false), directory: text, errors: list(problem) }),
   ]),
+})
+
+const grant = Type.Object({
+  ...{ methods: list(text), path: text, example: Type.Optional(Type.Object(call)) },
+  ...{ certain: flag, owner: Type.Optional(text), origin },
+})
+
+const change = Type.Object({
+  direction: word<AccessChange['direction']>(),
+  severity: word<AccessChange['severity']>(),
+  ...{ cause: word<AccessChange['cause']>(), line: word<AccessChange['line']>(), origin },
+  ...{ roleKey: Type.Optional(text), parentKey: Type.Optional(text) },
+  ...{ domains: Type.Optional(list(text)), text: Type.Optional(text), hasEffect: flag },
+  withoutEffect: list(word<WithoutEffect>()),
+  routes: list(Type.Object({ path: text, access, upstream: Type.Optional(text) })),
+  ...{ until: Type.Optional(text), startsAt: Type.Optional(text) },
+  shares: list(
+    Type.Object({
+      ...{ roleCount: whole, roles: Type.Optional(list(text)), grants: list(grant) },
+      rolesAt: Type.Optional(
+        Type.String({
+          description: 'Where a long list of roles is, such as changes[0].shares[0].',
+        }),
+      ),
+    }),
+  ),
+})
+
+export const policyDiff = question({
+  name: 'policy diff',
+  summary: 'compare two policies by the access they grant',
+  details: `Compares access, not lines: which role gains (+) or loses (-) which method on which path, and which
+endpoints become reachable without a permission check. A rule that a wider rule already covered is
+not a gain. One line for each changed rule, most severe first; roles that inherit it are counted.
+Lines that expire are compared now and at every later end: what changes only then is listed under "from 2026-12-01 on".
+Works offline unless you name a revision or "live". A commit needs no work tree.
+
+Each change names the route of the configuration that serves it. Changes that have no effect at a
+gateway with this configuration (access public or authenticated, no route) are listed separately.
+They count for the exit code all the same, because several gateways can share a policy, and a route
+can be added later; --this-gateway ignores them.`,
+  needsThread: true,
+  input: {
+    from: {
+      ...{ value: 'FROM', accepts: 'DIR|REVISION|live', published: true },
+      description:
+        'old policy: a directory, a commit (git:REF or git:REF:PATH), a revision or live (default: live)',
+    },
+    to: {
+      ...{ value: 'TO', accepts: 'DIR|REVISION|live', published: true },
+      description: 'new policy (default: policy.directory of the configuration, else policies)',
+    },
+    'this-gateway': {
+      description: 'exit with 1 only if access widens at a gateway with this configuration',
+    },
+  },
+  document: Type.Object({
+    ...{ from: text, to: text, widened: flag, areRoutesKnown: flag, widenedHere: flag },
+    ...{ engine, notes: list(text), changes: list(change) },
+  }),
 })

@@ -1,5 +1,6 @@
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import { formatUntil } from '../../policy/rule/until.ts'
+import { dated } from './dated.ts'
 
 /** Longer lists of roles are listed once. */
 const longList = 100
@@ -10,7 +11,7 @@ const longList = 100
  */
 export function diffDocument({ changes, ...about }: PlacedDiff) {
   const places = new Map<readonly string[], string>()
-  return {
+  return dated({
     ...about,
     changes: changes.map(({ shares, until, startsAt, ...change }, at) => ({
       ...change,
@@ -23,5 +24,5 @@ export function diffDocument({ changes, ...about }: PlacedDiff) {
         return { roleCount: roles.length, roles, grants }
       }),
     })),
-  }
+  })
 }

@@ -25,3 +25,5 @@ function columnsOf(granted: Line<Rule> | Line<Exclusion>): string {
   const effect = granted.effect === 'deny' ? ', deny' : ''
   return `${place}: p, ${granted.roleKey}, ${path}, ${method}${effect}`
 }
+
+export { ANY_METHOD, METHODS } from '../../policy/rule/rule.ts'

@@ -6,7 +6,7 @@ import type { Effect } from '../../policy/rule/rule.ts'
 import { flag, list, number, text, whole, word } from '../schema.ts'
 
 export const call = { method: text, path: text } as const
-const origin = Type.Object({ file: text, line: whole })
+export const origin = Type.Object({ file: text, line: whole })
 /** A date, or a time where it is not the start of a day. */
 const until = Type.Optional(text)
 
@@ -50,7 +50,7 @@ export const engine = Type.Object({
 export const about = { policy: text, revision: text, notes: list(text) } as const
 
 const need = word<'nothing' | 'identity'>()
-const access = word<Access>()
+export const access = word<Access>()
 
 const more = { additionalProperties: true } as const
 

@@ -1,13 +1,49 @@
 import { basename } from 'node:path'
-import type { PlacedChange, PlacedDiff } from '../../answers/placed-diff.ts'
+import type { policyDiff } from '../../operations/policy/check-descriptions.ts'
+import { slowNote, slownessOf } from '../../operations/policy/engine-cost.ts'
 import { isPublished } from '../../operations/policy/versions.ts'
-import type { Severity } from '../../policy/diff/access-change.ts'
-import type { Case, Level, Report, ReportRule, Result } from '../report/report.ts'
-import { summaryOf, verdictOf } from './access.ts'
-import { describeChange, momentOf } from './change-in-words.ts'
+import type { Case, Level, ReportRule, Result } from '../report/report.ts'
+import { type ReportingOf, reportView } from '../report/write.ts'
+import { noteLines } from '../view.ts'
+import { formatAccess, summaryOf, verdictOf } from './access.ts'
+import { changesOf, describeChange, momentOf, type ShownChange } from './change-in-words.ts'
+
+const parts: ReportingOf<typeof policyDiff, readonly string[]> = {
+  text: ({ document }) => slowNote(document.engine) + formatAccess(document),
+  err({ document }, _, output) {
+    if (output === 'json') return ''
+    const isFile = output !== 'text' && output !== 'github'
+    const text = isFile ? slowNote(document.engine) + formatAccess(document) : ''
+    return text + noteLines(document.notes)
+  },
+  /** The access that a new policy adds and removes. */
+  report({ document, shown = [] }, { from = 'live', 'this-gateway': onlyHere }) {
+    const { changes, engine } = document
+    const notes = [...document.notes, slownessOf(engine)].filter((note) => note !== undefined)
+    const results = changesOf(document).map((each) =>
+      resultOf(each, { from, files: shown, onlyHere }),
+    )
+    return {
+      command: 'policy diff',
+      verdict: verdictOf(document),
+      summary: [
+        `${document.from} -> ${document.to}`,
+        ...(changes.length === 0 ? [] : [summaryOf(changes)]),
+        ...notes.map((note) => `note: ${note}`),
+      ],
+      failsAt: 'warning',
+      rules: Object.fromEntries(
+        Object.values(kinds).map(({ id, summary, help }) => [id, { summary, help }]),
+      ),
+      results,
+      suites: [{ name: 'policy diff', cases: casesOf(results) }],
+    }
+  },
+}
+export const policyDiffView = reportView(parts)
 
 const kinds: Readonly<
-  Record<Severity, ReportRule & { readonly id: string; readonly level: Level }>
+  Record<ShownChange['severity'], ReportRule & { readonly id: string; readonly level: Level }>
 > = {
   superuser: {
     id: 'access-superuser',
@@ -53,38 +89,15 @@ const kinds: Readonly<
   },
 }
 
-/** The access that a new policy adds and removes, for the formats that CI systems read. */
-export function diffReport(diff: PlacedDiff, compared: Compared): Report {
-  const { from, to, changes } = diff
-  const results = changes.map((change) => resultOf(change, compared))
-  return {
-    command: 'policy diff',
-    verdict: verdictOf(diff),
-    summary: [
-      `${from} -> ${to}`,
-      ...(changes.length === 0 ? [] : [summaryOf(changes)]),
-      ...compared.notes.map((note) => `note: ${note}`),
-    ],
-    failsAt: 'warning',
-    rules: Object.fromEntries(
-      Object.values(kinds).map(({ id, summary, help }) => [id, { summary, help }]),
-    ),
-    results,
-    suites: [{ name: 'policy diff', cases: casesOf(results) }],
-  }
-}
-
-/** The two sides as the user named them, and the files of the new one if a reviewer can open them. */
+/** The old side as the user named it, and the files of the new one. */
 interface Compared {
   readonly from: string
   readonly files: readonly string[]
   /** Whether gains without effect at a gateway with this configuration are only notes. */
   readonly onlyHere: boolean
-  /** What else a reviewer should know: unknown routes, slow decisions. */
-  readonly notes: readonly string[]
 }
 
-function resultOf(change: PlacedChange, { from, files, onlyHere }: Compared): Result {
+function resultOf(change: ShownChange, { from, files, onlyHere }: Compared): Result {
   const { sign, who, what, notes } = describeChange(change)
   const { origin, severity, line, startsAt } = change
   const { id: rule, level: usual } = kinds[severity]
@@ -105,7 +118,7 @@ function of(version: string): string {
 }
 
 /** The line if it was added. A removed line has no place any more: the top of the file that had it. */
-function placeIn(files: readonly string[], { line, origin }: PlacedChange) {
+function placeIn(files: readonly string[], { line, origin }: ShownChange) {
   if (line === 'added' && files.includes(origin.file)) return origin
   const name = basename(origin.file)
   const file = files.find((each) => basename(each) === name) ?? files[0]

@@ -4,9 +4,7 @@ import type { Field, InputOf, OneOf } from '../operations/operation.ts'
 import type { Io } from './io.ts'
 
 /** One option of a command, for the parser and for help. */
-export interface OptionSpec extends Field {
-  readonly short?: string
-}
+export type OptionSpec = Field
 
 /** One positional argument of a command. */
 export interface ArgumentSpec {
@@ -73,10 +71,13 @@ export interface Command {
       given: Given,
       output: string,
       context: Context,
-      write: (text: string) => void,
+      terminal: Terminal,
     ) => Promise<Omit<Printed, 'out'>>
   }
 }
+
+/** Where a command writes its result and asks for yes or no. */
+export type Terminal = Pick<Io, 'out' | 'isTerminal' | 'ask'>
 
 /** Values of fields by name, in the types that they promise. */
 export type Given = Readonly<

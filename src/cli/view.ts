@@ -1,5 +1,5 @@
 import type { TSchema, ValueOf } from '../config/schema/type.ts'
-import type { Surroundings } from '../operations/context.ts'
+import type { Context } from '../operations/context.ts'
 import type { Answer, Description, Fields, InputOf } from '../operations/operation.ts'
 import { printable } from './format.ts'
 
@@ -12,12 +12,37 @@ export type View<Input extends Fields, Document extends TSchema, Shown = unknown
 type Format<Input extends Fields, Document extends TSchema, Shown> = (
   answer: Answer<ValueOf<Document>, Shown>,
   input: InputOf<Input>,
-  place: Pick<Surroundings, 'cwd' | 'env'>,
+  place: Pick<Context, 'cwd' | 'env'>,
 ) => string | Iterable<string> | { readonly out: string | Iterable<string>; readonly err: string }
 
 /** The views of a described operation. */
 export type ViewOf<Described, Shown = unknown> =
   Described extends Description<infer Input, infer Document> ? View<Input, Document, Shown> : never
+
+/** What a person reads before a change, and what they are asked. */
+export interface Asking<Input, Plan> {
+  /** What would happen, for stderr. */
+  readonly shown?: (reviewed: Answer<Plan>, input: Input) => string
+  /** The same in place of the change, for stdout. */
+  readonly dryRun?: (reviewed: Answer<Plan>, input: Input) => string
+  readonly words: (
+    plan: Plan,
+    input: Input,
+  ) => {
+    /** Without "Type yes". */
+    readonly question: string
+    /** What to do where nobody can be asked. */
+    readonly unasked: string
+    /** What is said after no. */
+    readonly declined: string
+  }
+}
+
+/** The same for a described change. */
+export type AskingOf<Described> =
+  Described extends Description<infer Input, infer _, infer Plan>
+    ? Asking<InputOf<Input>, ValueOf<Plan>>
+    : never
 
 /** What an answer does not consider, as lines for stderr. */
 export function noteLines(notes: readonly string[]): string {
@@ -26,5 +51,5 @@ export function noteLines(notes: readonly string[]): string {
 
 /** Notes as lines for stderr. */
 export function warnings(notes: readonly string[] = []): string {
-  return notes.map((note) => `postern: ${note}\n`).join('')
+  return notes.map((note) => `postern: ${printable(note)}\n`).join('')
 }

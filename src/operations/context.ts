@@ -33,6 +33,10 @@ export interface Context extends Surroundings {
   /** The configuration file that the caller names. */
   readonly configFile: string | undefined
   readonly actor: Actor
+  /** Roles that the actor must not give, and whose accounts they must not change; absent: none. */
+  readonly protectedRoles?: readonly string[]
+  /** A person reads the review of a change before they confirm it. */
+  readonly isAsked?: boolean
   /** All of standard input, as text; of callers over the network, nothing. */
   readStdin(): Promise<string>
   /** The same piece by piece. */

@@ -9,3 +9,10 @@ export class InvalidInput extends Error {
     this.field = field
   }
 }
+
+/** A value that is well-formed and cannot be used, such as a common password: usage lines do not help. */
+export class UnusableValue extends InvalidInput {
+  constructor(message: string) {
+    super(undefined, message)
+  }
+}

@@ -1,5 +1,6 @@
 import type { TSchema, ValueOf } from '../config/schema/type.ts'
 import type { Context } from './context.ts'
+import { decline } from './declined.ts'
 
 interface NumberRange {
   readonly min: number
@@ -14,21 +15,27 @@ export interface Field {
   readonly value?: string
   /** What it may be, as a placeholder such as `DIR|live`, where `value` does not say it. */
   readonly accepts?: string
+  /** The letter of an option. */
+  readonly short?: string
   readonly choices?: readonly string[]
   readonly number?: NumberRange
   readonly default?: string
   /** The field must be given; the text tells the caller what to write. */
   readonly required?: string
+  /** One value or several; the last argument of a command. */
+  readonly many?: true
+  /** The fields that replace it: it is required without them, and one too many with them. */
+  readonly unless?: readonly string[]
+  /** Callers over the network must give it. */
+  readonly needed?: true
+  /** A policy directory, which others send as files; without files, they cannot set it. */
+  readonly draft?: true
   /** Only callers on this machine may set it. */
   readonly local?: true
   /** Others must name a published policy: directories and commits are of this machine. */
   readonly published?: true
   /** Giving it twice is bad usage: a second domain or account would be ignored. */
   readonly once?: true
-  /** One value or several; the last argument of a command. */
-  readonly many?: true
-  /** The fields that replace it: it is required without them, and one too many with them. */
-  readonly unless?: readonly string[]
 }
 
 export type Fields = Readonly<Record<string, Field>>
@@ -56,9 +63,10 @@ export interface Answer<Document, Shown = unknown> {
   readonly document: Document
   /** What texts for people show and the document lacks, which programs rely on as it is. */
   readonly shown?: Shown
+  /** Remarks for people. Those of a change say what was done, and come in every format. */
   readonly notes?: readonly string[]
   /** An exit code of a command, a status of the API; absent: `done`. */
-  readonly outcome?: 'done' | 'no' | 'invalid' | 'testsFailed' | 'unavailable'
+  readonly outcome?: 'done' | 'no' | 'unavailable' | 'invalid' | 'testsFailed'
 }
 
 type Run<Input extends Fields, Document extends TSchema, Shown = unknown> = (
@@ -72,9 +80,30 @@ type Stream<Input extends Fields, Document extends TSchema> = (
   onPage: (page: ValueOf<Document>) => void,
 ) => Promise<void>
 
+/** What a change would do, and the function that does exactly that or says what has changed since. */
+export interface Reviewed<Plan, Document, Shown = unknown> extends Answer<Plan> {
+  /** Why it must not be done, in one line: `commit` would decline with it. */
+  readonly refusal?: string
+  /** Nobody is asked: it does nothing, or exactly what was said. */
+  readonly isSure?: boolean
+  readonly commit: () => Promise<Answer<Document, Shown>>
+}
+
+type Review<
+  Input extends Fields,
+  Document extends TSchema,
+  Plan extends TSchema,
+  Shown = unknown,
+> = (
+  input: InputOf<Input>,
+  context: Context,
+) => Promise<Reviewed<ValueOf<Plan>, ValueOf<Document>, Shown>>
+
 /** What does the work of an operation. */
-interface Work<Input extends Fields, Document extends TSchema, Shown> {
+interface Work<Input extends Fields, Document extends TSchema, Shown, Plan extends TSchema> {
   readonly run: Run<Input, Document, Shown>
+  /** Of a change that asks first: `run` commits without asking. */
+  readonly review?: Review<Input, Document, Plan, Shown>
   /** The same list in parts, for one that may not fit into memory. */
   readonly stream?: Stream<Input, Document>
 }
@@ -83,46 +112,111 @@ interface Work<Input extends Fields, Document extends TSchema, Shown> {
  * Something that an operator can ask or change. Commands, the management API and the pages are views of
  * it: it prints nothing, and knows no argument list, exit code or HTTP status.
  */
-export interface Description<Input extends Fields = Fields, Document extends TSchema = TSchema> {
+export interface Description<
+  Input extends Fields = Fields,
+  Document extends TSchema = TSchema,
+  Plan extends TSchema = TSchema,
+> {
   /** The words of its command; with slashes between them, the path of the API. */
   readonly name: string
   /** A phrase without a period. */
   readonly summary: string
   /** Paragraphs below the summary. */
   readonly details?: string
-  /** Who may call it over the network. */
-  readonly access: 'reader' | 'author' | 'publisher'
+  /** Who may call it over the network; `local`: nobody. */
+  readonly access: 'reader' | 'author' | 'publisher' | 'local'
   readonly kind: 'question' | 'change'
   /** It reads a policy, which takes CPU: a server runs it in the thread for questions. */
   readonly needsThread?: true
+  /** The field whose value callers over the network repeat as `confirm`. */
+  readonly confirms?: string
   readonly input: Input
   readonly document: Document
+  /** What a change that asks first would do. */
+  readonly plan?: Plan
 }
 
-/** Describes what readers may ask. */
+/** Describes what may be asked: by readers unless `access` says otherwise. */
 export function question<const Input extends Fields, Document extends TSchema>(
-  description: Omit<Description<Input, Document>, 'access' | 'kind'>,
+  description: Omit<Description<Input, Document>, 'access' | 'kind' | 'confirms' | 'plan'> &
+    Partial<Pick<Description, 'access'>>,
 ): Description<Input, Document> {
-  return { ...description, access: 'reader', kind: 'question' }
+  return { access: 'reader', ...description, kind: 'question' }
 }
 
-export interface Operation<Input extends Fields, Document extends TSchema, Shown = unknown>
-  extends Description<Input, Document> {
+/** Describes what changes something. With a `plan`, it asks first. */
+export function change<
+  const Input extends Fields,
+  Document extends TSchema,
+  Plan extends TSchema = never,
+>(
+  description: Omit<Description<Input, Document, Plan>, 'kind'>,
+): Description<Input, Document, Plan> {
+  return { ...description, kind: 'change' }
+}
+
+/** Describes what is never offered over the network: a question unless `kind` says otherwise. */
+export function local<
+  const Input extends Fields,
+  Document extends TSchema,
+  Plan extends TSchema = never,
+>(
+  description: Omit<Description<Input, Document, Plan>, 'access' | 'kind' | 'confirms'> &
+    Partial<Pick<Description, 'kind'>>,
+): Description<Input, Document, Plan> {
+  return { kind: 'question', ...description, access: 'local' }
+}
+
+export interface Operation<
+  Input extends Fields,
+  Document extends TSchema,
+  Shown = unknown,
+  Plan extends TSchema = TSchema,
+> extends Description<Input, Document, Plan> {
   /** Loads what does the work: help and the list of operations need neither Redis nor a database. */
-  readonly load: () => Promise<Work<Input, Document, Shown>>
+  readonly load: () => Promise<Work<Input, Document, Shown, Plan>>
 }
 
 /** Adds the module that does the work, which is loaded for that only. */
 export function implement<Input extends Fields, Document extends TSchema, Shown>(
   description: Description<Input, Document>,
-  load: () => Promise<Work<Input, Document, Shown>>,
+  load: () => Promise<Work<Input, Document, Shown, TSchema>>,
 ): Operation<Input, Document, Shown> {
   return { ...description, load }
+}
+
+/** Adds the module of a change that asks first: its `review` returns what commits. */
+export function implementReview<
+  Input extends Fields,
+  Document extends TSchema,
+  Plan extends TSchema,
+  Shown,
+>(
+  description: Description<Input, Document, Plan>,
+  load: () => Promise<{ readonly review: Review<Input, Document, Plan, Shown> }>,
+): Operation<Input, Document, Shown, Plan> {
+  return {
+    ...description,
+    load: async () => {
+      const { review } = await load()
+      const run: Run<Input, Document, Shown> = async (input, context) => {
+        const { refusal, commit } = await review(input, context)
+        return refusal === undefined ? commit() : decline(refusal)
+      }
+      return { review, run }
+    },
+  }
 }
 
 /** What implements a description. */
 export type RunOf<Described, Shown = unknown> =
   Described extends Description<infer Input, infer Document> ? Run<Input, Document, Shown> : never
+
+/** What implements a change that asks first. */
+export type ReviewOf<Described, Shown = unknown> =
+  Described extends Description<infer Input, infer Document, infer Plan>
+    ? Review<Input, Document, Plan, Shown>
+    : never
 
 /** What a described operation answers. */
 export type DocumentOf<Described> =

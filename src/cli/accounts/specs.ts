@@ -10,7 +10,7 @@ const passwordStdin = {
 const force = {
   force: { description: 'also when no enabled account with role admin is left' },
 } as const
-const exitCodes = {
+export const accountExitCodes = {
   0: 'done',
   1: 'not done: unknown user or role, name taken, or the last admin',
   3: 'the configuration or a table is not valid',
@@ -29,7 +29,7 @@ export const addSpec = {
     ...passwordStdin,
     ...common,
   },
-  exitCodes,
+  exitCodes: accountExitCodes,
   examples: [
     'postern user add alice --role editor',
     'postern user add alice --role editor --password-stdin < password.txt',
@@ -43,7 +43,7 @@ export const passwdSpec = {
 password here.`,
   arguments: [name],
   options: { ...passwordStdin, ...common },
-  exitCodes,
+  exitCodes: accountExitCodes,
   examples: [
     'postern user passwd alice',
     'postern user passwd alice --password-stdin < password.txt',
@@ -56,18 +56,8 @@ export const roleSpec = {
   details: revokes,
   arguments: [name, { name: 'ROLE', description: 'role key' }],
   options: { ...force, ...common },
-  exitCodes,
+  exitCodes: accountExitCodes,
   examples: ['postern user role alice viewer  # alice must log in again'],
-} as const satisfies CommandSpec
-
-export const disableSpec = {
-  name: 'user disable',
-  summary: 'disable an account and revoke its tokens',
-  details: `The user cannot log in until you enable the account again. ${revokes}`,
-  arguments: [name],
-  options: { ...force, ...common },
-  exitCodes,
-  examples: ['postern user disable alice'],
 } as const satisfies CommandSpec
 
 export const enableSpec = {
@@ -75,32 +65,8 @@ export const enableSpec = {
   summary: 'enable a disabled account',
   arguments: [name],
   options: { ...common },
-  exitCodes,
+  exitCodes: accountExitCodes,
   examples: ['postern user enable alice'],
-} as const satisfies CommandSpec
-
-export const renameSpec = {
-  name: 'user rename',
-  summary: 'change the name of a user and revoke their tokens',
-  details: `The ID stays, and with it everything that services store for the user. ${revokes}`,
-  arguments: [
-    { name: 'OLD', description: 'user name' },
-    { name: 'NEW', description: 'new user name' },
-  ],
-  options: { ...common },
-  exitCodes,
-  examples: ['postern user rename alice alice.smith'],
-} as const satisfies CommandSpec
-
-export const deleteSpec = {
-  name: 'user delete',
-  summary: 'delete an account and revoke its tokens',
-  details: `Marks the row as deleted, as go-admin does: the name becomes free, the ID is never used again. No command
-undoes it; "user disable" keeps the account. ${revokes}`,
-  arguments: [name],
-  options: { yes: { description: 'do not ask' }, ...force, ...common },
-  exitCodes,
-  examples: ['postern user delete alice', 'postern user delete alice --yes'],
 } as const satisfies CommandSpec
 
 export const migrateSpec = {

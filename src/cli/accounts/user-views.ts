@@ -1,9 +1,9 @@
 import { dataScopeInWords } from '../../kernel/data-scope.ts'
 import { maxFailures } from '../../login/second-factor/second-factor.ts'
-import type { userList, userShow } from '../../operations/accounts/descriptions.ts'
+import type { userDelete, userList, userShow } from '../../operations/accounts/descriptions.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import { count, formatTable, jsonLine } from '../format.ts'
-import type { ViewOf } from '../view.ts'
+import type { AskingOf, ViewOf } from '../view.ts'
 
 type User = DocumentOf<typeof userShow>
 
@@ -78,3 +78,19 @@ function lockoutsInWords(lockouts: User['lockouts']): readonly string[] {
   const more = lockouts.length - shown.length
   return more === 0 ? shown : [...shown, `and ${more} more: see "postern login locks"`]
 }
+
+/** Which accounts it is about: several may have the name. */
+export const userDeletion: AskingOf<typeof userDelete> = {
+  words(found, { name }) {
+    const ids = found.map(({ userId, roleKey }) => `ID ${userId}, role ${roleKey || 'none'}`)
+    const whom = `user ${name} (${ids.join('; ')})`
+    return {
+      question: `Delete ${whom}?`,
+      unasked: `stdin or stderr is not a terminal: to delete ${whom}, run again with --yes`,
+      declined: `user ${name} is not deleted`,
+    }
+  },
+}
+
+/** What was done is said by the notes. */
+export const accountChangeView = { text: () => '' }

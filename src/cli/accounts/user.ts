@@ -1,6 +1,8 @@
 import { createPasswordHash } from '../../login/password-hash.ts'
+import { type Change, changeAccount } from '../../operations/accounts/change-account.ts'
 import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
 import { revocationProblem } from '../../operations/tokens/revoke-tokens.ts'
+import { stillValid } from '../../operations/tokens/still-valid.ts'
 import { nameProblem } from '../../stores/accounts/account-name.ts'
 import { randomPassword } from '../../stores/accounts/random-password.ts'
 import type { Run } from '../command.ts'
@@ -8,18 +10,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { stillValid } from '../tokens/still-valid.ts'
-import type {
-  addSpec,
-  deleteSpec,
-  disableSpec,
-  enableSpec,
-  passwdSpec,
-  renameSpec,
-  roleSpec,
-} from './specs.ts'
-import { type Change, changeAccount } from './user-change.ts'
-import { confirmDeletion } from './user-deletion.ts'
+import type { addSpec, enableSpec, passwdSpec, roleSpec } from './specs.ts'
 import { passwordProblem } from './user-password.ts'
 
 export const userAdd: Run<typeof addSpec> = async ({ arguments: [name], options }, io) => {
@@ -39,26 +30,8 @@ export const userPasswd: Run<typeof passwdSpec> = async ({ arguments: [name], op
 export const userRole: Run<typeof roleSpec> = ({ arguments: [name, role], options }, io) =>
   carryOut({ verb: 'role', name, role, force: options.force }, { options, io })
 
-export const userDisable: Run<typeof disableSpec> = ({ arguments: [name], options }, io) =>
-  carryOut({ verb: 'disable', name, force: options.force }, { options, io })
-
 export const userEnable: Run<typeof enableSpec> = ({ arguments: [name], options }, io) =>
   carryOut({ verb: 'enable', name }, { options, io })
-
-export const userRename: Run<typeof renameSpec> = async (call, io) => {
-  const {
-    arguments: [name, newName],
-    options,
-  } = call
-  const problem = nameProblem(newName)
-  if (problem !== undefined) return unusable(problem, io)
-  return carryOut({ verb: 'rename', name, newName }, { options, io })
-}
-
-export const userDelete: Run<typeof deleteSpec> = async ({ arguments: [name], options }, io) => {
-  if (!options.yes) await confirmDeletion(name, accountSettings(options.config, io), io)
-  return carryOut({ verb: 'delete', name, force: options.force }, { options, io })
-}
 
 interface Password {
   readonly text: string

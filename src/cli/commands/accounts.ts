@@ -1,12 +1,16 @@
-import { userList, userShow } from '../../operations/accounts/accounts.ts'
 import {
+  userDelete,
+  userDisable,
+  userList,
+  userRename,
+  userShow,
+} from '../../operations/accounts/accounts.ts'
+import {
+  accountExitCodes,
   addSpec,
-  deleteSpec,
-  disableSpec,
   enableSpec,
   migrateSpec,
   passwdSpec,
-  renameSpec,
   roleSpec,
 } from '../accounts/specs.ts'
 import type { Command } from '../command.ts'
@@ -21,12 +25,28 @@ export const userCommands: readonly Command[] = [
   command(addSpec, async () => (await import('../accounts/user.ts')).userAdd),
   command(passwdSpec, async () => (await import('../accounts/user.ts')).userPasswd),
   command(roleSpec, async () => (await import('../accounts/user.ts')).userRole),
-  command(disableSpec, async () => (await import('../accounts/user.ts')).userDisable),
+  operationCommand(userDisable, {
+    arguments: ['name'],
+    exitCodes: accountExitCodes,
+    examples: ['postern user disable alice'],
+    view: async () => (await import('../accounts/user-views.ts')).accountChangeView,
+  }),
   command(enableSpec, async () => (await import('../accounts/user.ts')).userEnable),
-  command(renameSpec, async () => (await import('../accounts/user.ts')).userRename),
+  operationCommand(userRename, {
+    arguments: ['old', 'new'],
+    exitCodes: accountExitCodes,
+    examples: ['postern user rename alice alice.smith'],
+    view: async () => (await import('../accounts/user-views.ts')).accountChangeView,
+  }),
   command(linkSpec, async () => (await import('../identities/link.ts')).userLink),
   command(unlinkSpec, async () => (await import('../identities/link.ts')).userUnlink),
-  command(deleteSpec, async () => (await import('../accounts/user.ts')).userDelete),
+  operationCommand(userDelete, {
+    arguments: ['name'],
+    exitCodes: accountExitCodes,
+    examples: ['postern user delete alice', 'postern user delete alice --yes'],
+    view: async () => (await import('../accounts/user-views.ts')).accountChangeView,
+    asking: async () => (await import('../accounts/user-views.ts')).userDeletion,
+  }),
   command(totpSpec, async () => (await import('../second-factor/user-totp.ts')).userTotp),
   operationCommand(userShow, {
     arguments: ['name'],

@@ -1,6 +1,6 @@
 import { Fault, formatProblem, Invalid } from '../../kernel/errors.ts'
 import { Declined, NotPermitted } from '../../operations/declined.ts'
-import { InvalidInput } from '../../operations/invalid-input.ts'
+import { InvalidInput, UnusableValue } from '../../operations/invalid-input.ts'
 import { type CommandSpec, type Printed, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
@@ -28,7 +28,7 @@ export function failureOf(error: unknown, spec?: CommandSpec): Printed {
   }
   if (isUsage(error)) {
     const { code, out, err } = failed(exitCodes.usage, usageMessage(error, spec))
-    if (spec === undefined) return { code, out, err }
+    if (spec === undefined || error instanceof UnusableValue) return { code, out, err }
     const hint = `Run "postern ${spec.name} --help" for options and examples.`
     return { code, out, err: `${err}${usageLines(spec)}\n${hint}\n` }
   }

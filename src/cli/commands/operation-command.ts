@@ -1,25 +1,31 @@
-import type { TSchema } from '../../config/schema/type.ts'
+import type { TSchema, ValueOf } from '../../config/schema/type.ts'
 import type { Context } from '../../operations/context.ts'
-import type { Field, Fields, InputOf, Operation } from '../../operations/operation.ts'
+import type { Description, Field, Fields, InputOf, Operation } from '../../operations/operation.ts'
 import {
+  type ArgumentSpec,
   type Command,
   type CommandSpec,
   configOption,
   type Given,
-  type OptionSpec,
   outputOption,
   type Printed,
+  type Terminal,
 } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonLine, jsonPieces } from '../format.ts'
 import { contextOf } from '../operation-context.ts'
-import type { View } from '../view.ts'
+import { type Asking, type View, warnings } from '../view.ts'
+import { askFirst } from './ask-first.ts'
 import { commandFailure } from './failure.ts'
 import { command } from './run-command.ts'
 
 /** How the command line shows an operation. */
-interface Face<Input extends Fields, Document extends TSchema, Shown>
-  extends Pick<CommandSpec, 'exitCodes' | 'examples'> {
+interface Face<
+  Input extends Fields,
+  Document extends TSchema,
+  Shown,
+  Plan extends TSchema = TSchema,
+> extends Pick<CommandSpec, 'exitCodes' | 'examples'> {
   /** The fields that are arguments, in order; the others are options. */
   readonly arguments?: readonly (keyof Input & string)[]
   /** Absent: text and JSON. */
@@ -31,51 +37,81 @@ interface Face<Input extends Fields, Document extends TSchema, Shown>
   /** How help writes it, where arguments and options alone do not say it. */
   readonly usage?: readonly string[]
   readonly view: () => Promise<View<Input, Document, Shown>>
+  /**
+   * What a person reads and answers before a change with a plan is made. Its fields may have `yes`,
+   * which does not ask, and `dry-run`, which prints the plan.
+   */
+  readonly asking?: () => Promise<Asking<InputOf<Input>, ValueOf<Plan>>>
+  /** Commands that run in place of this one where the option or argument with their name is given. */
+  readonly instead?: Readonly<Record<string, Command>>
 }
 
 /** The command of an operation: parses its input, runs it here and prints its document. */
-export function operationCommand<const Input extends Fields, Document extends TSchema, Shown>(
-  operation: Operation<Input, Document, Shown>,
-  face: Face<Input, Document, Shown>,
+export function operationCommand<
+  const Input extends Fields,
+  Document extends TSchema,
+  Shown,
+  Plan extends TSchema,
+>(
+  operation: Operation<Input, Document, Shown, Plan>,
+  face: Face<Input, Document, Shown, Plan>,
 ): Command {
   const spec = specOf(operation, face)
+  const positional = [
+    ...(face.arguments ?? []),
+    ...Object.entries(face.instead ?? {}).flatMap(([name, { spec }]) =>
+      spec.arguments.map(() => name),
+    ),
+  ]
 
-  /** Writes long answers in parts, and those of a list as they come. */
+  /** Writes long answers in parts, and those of a list as they come. A change with a plan asks first. */
   async function answer(
     given: Given,
     output: string,
     context: Context,
-    write: (text: string) => void,
+    terminal: Terminal,
   ): Promise<Omit<Printed, 'out'>> {
+    const replaced = Object.entries(face.instead ?? {}).find(([name]) => given[name])?.[1]
+    if (replaced?.operation !== undefined) {
+      return replaced.operation.answer(given, output, context, terminal)
+    }
     try {
-      const [{ run, stream }, view] = await Promise.all([operation.load(), face.view()])
+      const [{ run, review, stream }, view] = await Promise.all([operation.load(), face.view()])
       const input = inputOf(operation.input, given)
       if (output === 'jsonl' && stream !== undefined) {
-        await stream(input, context, (page) => write((page as []).map(jsonLine).join('')))
+        await stream(input, context, (page) => terminal.out((page as []).map(jsonLine).join('')))
         return { code: exitCodes.done, err: '' }
       }
-      const { outcome = 'done', ...answered } = await run(input, context)
+      const asking = await face.asking?.()
+      const answered =
+        review === undefined || asking === undefined
+          ? await run(input, context)
+          : await askFirst(review, { asking, input, output, given }, context, terminal)
+      if ('code' in answered) return answered
+      const { outcome = 'done', notes } = answered
       const shown = view[output]?.(answered, input, context) ?? jsonPieces(answered.document)
-      const { out, err } = isText(shown) ? { out: shown, err: '' } : shown
-      for (const piece of typeof out === 'string' ? [out] : out) write(piece)
+      const remarks = operation.kind === 'change' ? warnings(notes) : ''
+      const { out, err } = isText(shown) ? { out: shown, err: remarks } : shown
+      for (const piece of typeof out === 'string' ? [out] : out) terminal.out(piece)
       return { code: exitCodes[outcome], err }
     } catch (error) {
       const { out, ...failed } = await commandFailure(error, spec, { output, place: context })
-      write(out)
+      terminal.out(out)
       return failed
     }
   }
 
   const { run } = command(spec, async () => async (call, io) => {
     const { output, config, ...options }: Given = call.options
-    const named = face.arguments?.map((name, at) => {
-      const isMany = operation.input[name]?.many
-      return [name, isMany ? call.arguments.slice(at) : call.arguments[at]] as const
+    const named = spec.arguments.map(({ many }, at) => {
+      const name = positional[at] ?? ''
+      return [name, many ? call.arguments.slice(at) : call.arguments[at]] as const
     })
-    const given = { ...options, ...Object.fromEntries(named ?? []) }
+    const given = { ...options, ...Object.fromEntries(named) } as Given
     const context = contextOf(config === undefined ? undefined : String(config), io)
-    const { code, err } = await answer(given, String(output), context, (text) => io.out(text))
+    const { code, err, isForbidden } = await answer(given, String(output), context, io)
     io.err(err)
+    if (isForbidden) io.onNotPermitted?.()
     return code
   })
   return { spec, run, operation: { document: operation.document, answer } }
@@ -97,28 +133,44 @@ function inputOf<Input extends Fields>(fields: Input, given: Given): InputOf<Inp
 }
 
 /** What parser, help, completion and reference know of the command. */
-function specOf<Input extends Fields, Document extends TSchema, Shown>(
-  { name, summary, details, input }: Operation<Input, Document, Shown>,
-  face: Face<Input, Document, Shown>,
+function specOf<Input extends Fields>(
+  {
+    name,
+    summary,
+    details,
+    input,
+  }: Pick<Description<Input>, 'name' | 'summary' | 'details' | 'input'>,
+  face: Omit<Face<Input, TSchema, unknown>, 'view' | 'asking'>,
 ): CommandSpec {
-  const { arguments: positional = [], exitCodes: codes, examples, outputBefore } = face
-  const { output = outputOption, usage } = face
-  const isArgument = (field: string) => (positional as readonly string[]).includes(field)
-  const options = Object.entries<OptionSpec>(input).filter(([field]) => !isArgument(field))
+  const { arguments: positional = [], exitCodes: codes, examples, outputBefore, usage } = face
+  const { output = outputOption, instead = {} } = face
+  const fields: Fields = input
+  const arguments_ = positional.map((field) => argumentOf(fields[field] as Field, field))
+  const others = Object.values(instead).map(({ spec }) => spec)
+  const options = Object.entries(fields).filter(
+    ([field]) => !positional.some((each) => each === field),
+  )
+  options.push(...others.flatMap((each) => Object.entries(each.options)).filter(isOwn))
   const at = options.findIndex(([field]) => field === outputBefore)
   options.splice(at === -1 ? options.length : at, 0, ...Object.entries(output))
   return {
     ...{ name, summary, examples, exitCodes: codes },
     ...(details !== undefined && { details }),
     ...(usage !== undefined && { usage }),
-    arguments: positional.map((field) => {
-      const { value = field, required, default: _, ...about }: Field = input[field] as Field
-      return {
-        ...{ ...about, name: value },
-        ...(required === undefined && about.unless === undefined && { optional: true as const }),
-      }
-    }),
+    arguments: [...arguments_, ...others.flatMap((each) => each.arguments)],
     options: { ...Object.fromEntries(options), ...(face.config !== false && configOption) },
+  }
+}
+
+/** Not one that every command has. */
+function isOwn([name]: readonly [string, unknown]): boolean {
+  return name !== 'output' && name !== 'config'
+}
+
+function argumentOf({ value, required, default: _, ...about }: Field, field: string): ArgumentSpec {
+  return {
+    ...{ ...about, name: value ?? field },
+    ...(required === undefined && about.unless === undefined && { optional: true as const }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { createPasswordHash } from '../../login/password-hash.ts'
+import { changeAccount, initialRoles } from '../../operations/accounts/change-account.ts'
 import { accountSettings, withDatabase } from '../../operations/configured-database.ts'
 import { createRoleChanges } from '../../stores/accounts/role-changes.ts'
-import { changeAccount, initialRoles } from '../accounts/user-change.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
 import type { FirstAccount } from './answers.ts'

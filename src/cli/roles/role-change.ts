@@ -1,4 +1,5 @@
 import { dataScopeInWords } from '../../kernel/data-scope.ts'
+import { initialRoles } from '../../operations/accounts/change-account.ts'
 import {
   type AccountSettings,
   accountSettings,
@@ -10,7 +11,6 @@ import { noSuchRole } from '../../operations/unknown-name.ts'
 import { createRoleChanges, type RoleValues } from '../../stores/accounts/role-changes.ts'
 import { createRoleDirectory } from '../../stores/accounts/role-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { initialRoles } from '../accounts/user-change.ts'
 import { type Run, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'

@@ -19,7 +19,9 @@ export async function perform(command: Command, task: Task, io: ConsoleIo): Prom
   const { input, output, config } = task.asked
   const [out, remarks] = [createTexts(), createTexts()]
   const context = contextOf(config, { ...person, err: remarks.add })
-  const { err, ...answered } = await command.operation.answer(input, output, context, out.add)
+  const { err, ...answered } = await command.operation.answer(input, output, context, {
+    out: out.add,
+  })
   if (out.isTooLong()) return { code: tooLong, out: '', err: '' }
   return { ...answered, out: out.text(), err: `${remarks.text()}${err}` }
 }

@@ -99,9 +99,17 @@ export const questions: readonly Operation[] = [
   { command: 'keys list', role: 'reader' },
 ]
 
-function offered({ name, access, input, needsThread }: Description): Operation {
+/** What the API accepts of an operation. Throws for one that it must not offer. */
+export function offered({ name, access, kind, input, ...rest }: Description): Operation {
+  if (access === 'local') throw new Error(`${name} is never offered over the network`)
   const parameters = Object.keys(input).filter((field) => !input[field]?.local)
   const revisions = parameters.filter((field) => input[field]?.published)
-  const thread = needsThread && ({ needsThread } as const)
-  return { command: name, role: access, parameters, revisions, ...thread }
+  const required = parameters.filter((field) => input[field]?.needed)
+  const { needsThread, confirms } = rest
+  return {
+    ...{ command: name, role: access, parameters, revisions, required },
+    ...(kind === 'change' && { kind }),
+    ...(needsThread && { needsThread }),
+    ...(confirms !== undefined && { confirms }),
+  }
 }

@@ -95,9 +95,15 @@ function addRoute(scope: FastifyInstance, offered: Offered, parts: RouteParts): 
       draft && offered.draft ? { name: offered.draft, directory: draft.name } : undefined
     const { output: format = 'json', confirm: _, ...values } = input
     const output = String(format)
+    // `confirm` is the answer to the question that a command asks.
+    const sure = kind === 'change' && { yes: true }
     const line = { spec, config, fixed, draft: named }
     const asked = operation
-      ? { input: named ? { ...values, [named.name]: named.directory } : values, output, config }
+      ? {
+          input: { ...values, ...(named && { [named.name]: named.directory }), ...sure },
+          output,
+          config,
+        }
       : { args: argvOf(line, accepted, { output, values }) }
     const task = {
       ...{ command: spec.name, asked, username, address, draft, writes: kind === 'change' },

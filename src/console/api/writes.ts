@@ -1,4 +1,5 @@
-import type { Operation } from './operations.ts'
+import { userDelete, userDisable } from '../../operations/accounts/descriptions.ts'
+import { type Operation, offered } from './operations.ts'
 
 const waiting = ['over', 'wait', 'replicas', 'no-wait', 'allow-lost'] as const
 const publishing = { role: 'publisher', kind: 'change', needsThread: true } as const
@@ -90,14 +91,9 @@ export const writeOperations: readonly Operation[] = [
   { command: 'user add', ...changing, parameters: ['name', 'role'] },
   { command: 'user passwd', ...changing, parameters: ['name'], confirms: 'name' },
   { command: 'user role', ...changing, parameters: ['name', 'role'], confirms: 'name' },
-  { command: 'user disable', ...changing, parameters: ['name'], confirms: 'name' },
+  offered(userDisable),
   { command: 'user enable', ...changing, parameters: ['name'] },
-  {
-    ...{ command: 'user delete', ...changing },
-    parameters: ['name'],
-    confirms: 'name',
-    fixed: ['--yes'],
-  },
+  offered(userDelete),
   { command: 'session end', ...changing, parameters: ['id', 'user'] },
   { command: 'login unlock', ...changing, parameters: ['user'] },
 ]

@@ -1,8 +1,8 @@
 import { foldedName } from '../../login/folded-name.ts'
-import { NotPermitted } from '../../operations/declined.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
-import type { Io } from '../io.ts'
+import type { Context } from '../context.ts'
+import { NotPermitted } from '../declined.ts'
 
 /** Says that this person must not touch that account. */
 export function protectedAccount(name: string): NotPermitted {
@@ -21,7 +21,7 @@ interface ProtectedAccounts {
 
 export async function protectedAccounts(
   database: Database,
-  { protectedRoles = [] }: Pick<Io, 'protectedRoles'>,
+  { protectedRoles = [] }: Pick<Context, 'protectedRoles'>,
 ): Promise<ProtectedAccounts> {
   const all = protectedRoles.length === 0 ? [] : await createAccountDirectory(database).list()
   const accounts = all.filter(({ roleKey }) => protectedRoles.includes(roleKey))

@@ -1,12 +1,12 @@
-import { decline, NotPermitted } from '../../operations/declined.ts'
-import { howToCreate, noSuchRole, noSuchUser } from '../../operations/unknown-name.ts'
 import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Changed, Unchanged } from '../../stores/accounts/account-edit.ts'
 import { seedRoles } from '../../stores/accounts/seed.ts'
 import type { Actor } from '../../stores/audit/audit.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { protectedAccount } from '../logins/protected-account.ts'
+import { decline, NotPermitted } from '../declined.ts'
+import { howToCreate, noSuchRole, noSuchUser } from '../unknown-name.ts'
+import { protectedAccount } from './protected-account.ts'
 
 /** What was done, for the operator, and whose tokens to revoke. */
 interface Outcome {

@@ -1,0 +1,40 @@
+import type { Context } from '../../operations/context.ts'
+import { decline } from '../../operations/declined.ts'
+import type { Answer, Reviewed } from '../../operations/operation.ts'
+import type { Given, Printed, Terminal } from '../command.ts'
+import { isConfirmed } from '../confirm.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { jsonPieces } from '../format.ts'
+import type { Asking } from '../view.ts'
+
+interface Asked<Input, Plan> {
+  readonly input: Input
+  readonly asking: Asking<Input, Plan>
+  readonly given: Given
+  readonly output: string
+}
+
+/**
+ * Shows what a change would do, asks for yes unless `--yes` is given, and makes it. With `--dry-run`,
+ * prints what it would do instead. Declines unless the answer is yes.
+ */
+export async function askFirst<Input, Plan, Document, Shown>(
+  review: (input: Input, context: Context) => Promise<Reviewed<Plan, Document, Shown>>,
+  { input, asking, given, output }: Asked<Input, Plan>,
+  context: Context,
+  terminal: Terminal,
+): Promise<Answer<Document, Shown> | Omit<Printed, 'out'>> {
+  const isAsked = given['yes'] !== true && terminal.isTerminal === true
+  const reviewed = await review(input, { ...context, isAsked })
+  const { document: plan, outcome = 'done', refusal, isSure, commit } = reviewed
+  context.err(asking.shown?.(reviewed, input) ?? '')
+  if (refusal !== undefined) return decline(refusal)
+  if (given['dry-run'] === true) {
+    const pieces = output === 'json' ? jsonPieces(plan) : [asking.dryRun?.(reviewed, input) ?? '']
+    for (const piece of pieces) terminal.out(piece)
+    return { code: exitCodes[outcome], err: '' }
+  }
+  if (given['yes'] === true || isSure) return commit()
+  const { question, unasked, declined } = asking.words(plan, input)
+  return (await isConfirmed(question, unasked, terminal)) ? commit() : decline(declined)
+}

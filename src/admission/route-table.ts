@@ -2,14 +2,14 @@ import { hostPatterns } from './canonical-host.ts'
 import type { AccessRoute, FindRoute } from './routes.ts'
 
 /** The routes at one path: those for certain methods come before the one for all others. */
-interface Entry<Route> {
+interface RoutesAtPath<Route> {
   readonly byMethod: Map<string, Route>
   other: Route | undefined
 }
 
 interface Paths<Route> {
-  readonly exact: Map<string, Entry<Route>>
-  readonly prefix: Map<string, Entry<Route>>
+  readonly exact: Map<string, RoutesAtPath<Route>>
+  readonly prefix: Map<string, RoutesAtPath<Route>>
 }
 
 const anyHost = '*'
@@ -46,7 +46,10 @@ export function createRoutes<Route extends AccessRoute>(
 
 function addRoute<Route extends AccessRoute>({ exact, prefix }: Paths<Route>, route: Route): void {
   const paths = route.match === 'exact' ? exact : prefix
-  const entry: Entry<Route> = paths.get(route.path) ?? { byMethod: new Map(), other: undefined }
+  const entry: RoutesAtPath<Route> = paths.get(route.path) ?? {
+    byMethod: new Map(),
+    other: undefined,
+  }
   paths.set(route.path, entry)
   if (route.methods === undefined) entry.other = route
   for (const method of route.methods ?? []) entry.byMethod.set(method, route)
@@ -71,7 +74,7 @@ function createFinder<Route>({ exact, prefix }: Paths<Route>): FindPath<Route> {
   }
 }
 
-function routeAt<Route>(entry: Entry<Route> | undefined, method: string): Route | undefined {
+function routeAt<Route>(entry: RoutesAtPath<Route> | undefined, method: string): Route | undefined {
   if (entry === undefined) return undefined
   return (entry.byMethod.size === 0 ? undefined : entry.byMethod.get(method)) ?? entry.other
 }

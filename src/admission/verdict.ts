@@ -147,7 +147,7 @@ export function evaluate(
   return { ...located, allowed: decision.allowed, step: decision.step, decision }
 }
 
-/** The same for a request without a token, or with one that the gateway rejects. No policy decides. */
+/** The verdict for a request without a token, or with a rejected one. No policy decides. */
 export function evaluateUnidentified(
   { method, path: target, host }: Omit<Question, 'roleKey'>,
   problem: TokenProblem,

@@ -12,7 +12,7 @@ export interface Operation {
   readonly path: string
 }
 
-/** The same for `/a/:id` and `/a/:name`. Sorts by path. */
+/** A key that is equal for `/a/:id` and `/a/:name`. Sorts by path. */
 export function operationKey({ method, path }: Operation): string {
   return `${path.replaceAll(/\/:[^/]*/g, '/:')} ${method}`
 }

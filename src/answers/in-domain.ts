@@ -3,7 +3,7 @@ import { createDomainScopes } from '../policy/review/domain-scopes.ts'
 import type { PolicySet } from '../policy/set/policy-set.ts'
 
 /**
- * The same policies for questions about one domain: each question that names none is about it, and
+ * The policies for questions about one domain: each question that names none is about it, and
  * the set has only what counts there.
  */
 export function inDomain(policies: CompiledSet, domain: string): CompiledSet {

@@ -53,7 +53,7 @@ export function effectsOf(asked: Asked, roleKey: string): Effects {
   let isExact = true
   const placed = policies.set.rules.filter(appliesTo).flatMap((rule) => {
     const held = lineages.held(roleKey, rule)
-    const found: Found = new Map()
+    const found: EffectsByPlace = new Map()
     const areAll = callCases(rule, (call) => {
       if (call.standing.kind !== 'policy') return
       const { method, path } = call
@@ -67,15 +67,15 @@ export function effectsOf(asked: Asked, roleKey: string): Effects {
   return { placed, isExact, unasked: 0 }
 }
 
-type Seen = Pick<EffectiveRule, 'effect' | 'example'>
-type Found = Map<Place, Seen>
+type ExampleEffect = Pick<EffectiveRule, 'effect' | 'example'>
+type EffectsByPlace = Map<Place, ExampleEffect>
 
 export function placeOf({ route, isUnserved }: Verdict): Place {
   return route ?? (isUnserved ? 'unserved' : 'any')
 }
 
 /** The effect on all calls of which two effects are known, with the example that shows more. */
-function merged(known: Seen | undefined, seen: Seen): Seen {
+function merged(known: ExampleEffect | undefined, seen: ExampleEffect): ExampleEffect {
   if (known === undefined || known.effect === seen.effect) return known ?? seen
   if (known.effect === 'idle' || seen.effect === 'idle')
     return known.effect === 'idle' ? seen : known
@@ -83,7 +83,7 @@ function merged(known: Seen | undefined, seen: Seen): Seen {
 }
 
 /** The routes at which a rule makes a difference; else why it makes none. */
-function placesOf(held: HeldRule, found: Found): Effects['placed'] {
+function placesOf(held: HeldRule, found: EffectsByPlace): Effects['placed'] {
   const active = [...found].filter(([, { effect }]) => effect !== 'idle')
   const served = active.filter(([place]) => place !== 'unserved')
   if (active.length === 0) return [{ place: 'ineffective', rule: { ...held, effect: 'idle' } }]

@@ -74,7 +74,7 @@ export function who(
 
 const noRoles = { superusers: [], roles: [], deniedRoles: [], otherMethods: [] }
 
-/** Those of the rules that apply to a role. */
+/** The rules that apply to a role. */
 function heldBy(roleKey: string, rules: readonly Rule[], lineages: Lineages): readonly HeldRule[] {
   return rules.flatMap((rule) => {
     const applies = rule.roleKey === roleKey || lineages.waysUp(roleKey).has(rule.roleKey)

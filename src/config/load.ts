@@ -64,7 +64,7 @@ export function loadConfig(source: ConfigSource): Config {
   return config
 }
 
-/** The same without throwing, for commands that print problems. No problem quotes a secret. */
+/** Reads the configuration without throwing, for commands that print problems. No problem quotes a secret. */
 export function readConfig(source: ConfigSource): ConfigReading {
   const name = configFile(source)
 

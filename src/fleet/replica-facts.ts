@@ -4,7 +4,7 @@ import type { ClockFacts } from './clock-offset.ts'
 export interface ReplicaFacts {
   readonly startedAt: string
   readonly mode: string
-  /** Its number among the workers of one gateway; absent without workers. */
+  /** The number of the worker in its gateway; absent without workers. */
   readonly worker?: number
   readonly ready: boolean
   /** Absent in a worker: its supervisor reads the file. */

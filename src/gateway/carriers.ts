@@ -78,7 +78,7 @@ export function cookieWithoutConsole(cookie: string): string | undefined {
   return cookie.includes(consoleCookies.plain) ? cookieWithout(cookie, ofConsole) : cookie
 }
 
-/** The same without cookies of these names. */
+/** A Cookie header without cookies of these names. */
 export function cookieWithout(cookie: string, names: ReadonlySet<string>): string | undefined {
   const kept = cookie.split(';').filter((pair) => !names.has(nameOf(pair).trim()))
   const rest = kept.join(';').trimStart()

@@ -15,7 +15,7 @@ export function questionOf(
   }
 }
 
-/** The same about the path that COPY or MOVE writes to, if the request has one. */
+/** The question about the path that COPY or MOVE writes to, if the request has one. */
 export function destinationQuestion(
   question: Question,
   { destination }: Pick<Identified['received'], 'destination'>,

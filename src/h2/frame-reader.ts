@@ -24,7 +24,7 @@ export class FrameReader {
   #headerBytes = 0
   /** How much of its payload was read. */
   #offset = 0
-  /** Its payload so far, unless it is DATA. */
+  /** The payload so far, unless the frame is DATA. */
   #payload: Buffer | undefined
 
   /** Only when `next` has returned `undefined`. */

@@ -22,7 +22,7 @@ interface SendEvents {
   readonly sentFrame: (bytes: number) => void
   /** Encodes fields, in the order in which they are sent. */
   readonly encode: (fields: readonly string[]) => Buffer
-  /** Its last frame was sent. */
+  /** The last frame of the stream was sent. */
   readonly localEnded: (stream: Stream) => void
 }
 
@@ -43,9 +43,9 @@ export class SendQueue {
   /** To be called when the frames are written. */
   #done: Done[] = []
   #window = defaultWindow
-  /** Those with something to send that their own window allows. */
+  /** Streams with something to send that their own window allows. */
   #ready: Stream[] = []
-  /** Those that only the window of the connection stops. */
+  /** Streams that only the window of the connection stops. */
   #starved: Stream[] = []
   #isBlocked = false
   #unread = 0

@@ -40,7 +40,7 @@ export function createReadiness({ revision, checks, details = {} }: ReadinessPar
   }
 }
 
-/** The same verdict of a gateway that is of no use without these upstreams, as a sidecar is. */
+/** The verdict of a gateway that is of no use without these upstreams, as a sidecar is. */
 export function withUpstreams(
   verdict: Readiness,
   needed: readonly string[],

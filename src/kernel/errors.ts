@@ -137,7 +137,7 @@ export function formatProblem({ fix, ...problem }: Problem): string {
   return fix === undefined ? withoutFix(problem) : `${withoutFix(problem)}; ${fix}`
 }
 
-/** The same for a message that goes on with its own advice. */
+/** Formats a problem without its advice, for a message that goes on with its own. */
 export function withoutFix({ file, line, column, message }: Problem): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(':')
   return `${place}: ${message}`

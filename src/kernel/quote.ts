@@ -8,7 +8,7 @@ export function quote(value: unknown): string | undefined {
   return JSON.stringify(value)
 }
 
-/** The same for a message that needs a subject. */
+/** A quoted value, or `the value`, for a message that needs a subject. */
 export function subject(value: unknown): string {
   return quote(value) ?? 'the value'
 }

@@ -9,7 +9,7 @@ export function member(name: string, text: string | undefined): string {
   return text === undefined ? '' : `,"${name}":${quoted(text)}`
 }
 
-/** The same for a text without characters that JSON escapes. */
+/** A member whose text has no characters that JSON escapes. */
 export function plainMember(name: string, text: string | undefined): string {
   return text === undefined ? '' : `,"${name}":"${text}"`
 }

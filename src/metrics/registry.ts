@@ -39,7 +39,7 @@ export interface MetricRegistry {
   samples(name: string): readonly Sample[]
   /** Every metric in text form, with those of the process. */
   text(): Promise<string>
-  /** The same as data, for aggregation over processes; `own` leaves out those of the process. */
+  /** Every metric as data, for aggregation over processes; `own` leaves out those of the process. */
   snapshot(which?: 'own'): Promise<readonly MetricSnapshot[]>
   readonly contentType: string
 }

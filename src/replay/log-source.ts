@@ -47,13 +47,13 @@ export async function findLogs(
   return sources
 }
 
-type Found = Awaited<ReturnType<typeof stat>> | string
+type FileState = Awaited<ReturnType<typeof stat>> | string
 
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown error'
 }
 
-function problemOf(found: Found): string | undefined {
+function problemOf(found: FileState): string | undefined {
   if (found === '-') return undefined
   if (typeof found !== 'string') {
     return found.isDirectory() ? 'is a directory: name the files in it' : undefined
@@ -61,7 +61,7 @@ function problemOf(found: Found): string | undefined {
   return found === 'ENOENT' ? 'does not exist' : `cannot be read (${found})`
 }
 
-function fileSource(name: string, path: string, found: Exclude<Found, string>): LogSource {
+function fileSource(name: string, path: string, found: Exclude<FileState, string>): LogSource {
   return {
     name,
     bytes: found.isFile() ? Number(found.size) : undefined,

@@ -25,7 +25,7 @@ export function readStrings(bytes: Buffer, count: number): SshStrings | undefine
   return { strings, rest: bytes.subarray(at) }
 }
 
-/** The same when nothing may follow. */
+/** Reads strings that nothing may follow. */
 export function readAllStrings(bytes: Buffer, count: number): readonly Buffer[] | undefined {
   const found = readStrings(bytes, count)
   return found?.rest.length === 0 ? found.strings : undefined

@@ -116,7 +116,7 @@ function isPredecessor({ revision, serial }: Readonly<Record<string, unknown>>):
     /^r-[0-9a-f]{12,64}$/.test(revision) &&
     Number.isSafeInteger(serial) &&
     Number(serial) > 0 &&
-    // Its successor must be a safe integer too.
+    // The next serial must be a safe integer too.
     Number(serial) < Number.MAX_SAFE_INTEGER
   )
 }

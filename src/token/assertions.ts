@@ -28,7 +28,7 @@ interface Written {
   readonly staleAt: number
 }
 
-interface Entry {
+interface CachedAssertion {
   written?: Written
   signing?: { readonly signer: SigningKey; readonly text: Promise<string> } | undefined
 }
@@ -40,10 +40,10 @@ interface Entry {
  * Throws a Fault without an asymmetric signing key.
  */
 export function createAssertions({ keys, issuer, lifetimeSeconds, now }: AssertionParts): Assert {
-  const entries = new WeakMap<VerifiedToken, Map<string, Entry>>()
+  const entries = new WeakMap<VerifiedToken, Map<string, CachedAssertion>>()
   const findSigner = createSignerFinder()
 
-  function entryOf(token: VerifiedToken, audience: string): Entry {
+  function entryOf(token: VerifiedToken, audience: string): CachedAssertion {
     let byAudience = entries.get(token)
     if (byAudience === undefined) {
       byAudience = new Map()
@@ -88,7 +88,12 @@ export function createAssertions({ keys, issuer, lifetimeSeconds, now }: Asserti
     }
   }
 
-  function sign(entry: Entry, token: VerifiedToken, audience: string, signer: SigningKey) {
+  function sign(
+    entry: CachedAssertion,
+    token: VerifiedToken,
+    audience: string,
+    signer: SigningKey,
+  ) {
     if (entry.signing !== undefined && isSame(entry.signing.signer, signer))
       return entry.signing.text
     const text = write(token, audience, signer)

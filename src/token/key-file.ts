@@ -17,7 +17,7 @@ export interface KeyEntry {
   readonly kid: string
   readonly file: string
   readonly key: VerifyingKey
-  /** The same key, if the file has its private part. */
+  /** The key for signing, if the file has its private part. */
   readonly signing: SigningKey | undefined
   /** RFC 7638. For a shared secret it is a digest of the secret: do not show it. */
   readonly thumbprint: string

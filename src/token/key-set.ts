@@ -12,7 +12,7 @@ export interface KeySet {
   readonly entries: readonly KeyEntry[]
   /** The key with this `kid`; without a `kid`, the shared secret. */
   find(kid: string | undefined): VerifyingKey | undefined
-  /** The same, if its private part is loaded. */
+  /** The key with this ID, if its private part is loaded. */
   findSigning(kid: string | undefined): SigningKey | undefined
 }
 

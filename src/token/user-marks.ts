@@ -73,7 +73,7 @@ export function createUserMarks(now: () => number): UserMarks {
   const kept = new Map<string, KeptToken>()
   /** By user: an exception whose mark has not arrived yet. Until then, the mark before it counts. */
   const announced = new Map<string, KeptToken>()
-  /** That of `everyUser`, or -1: every request compares it. */
+  /** The moment of `everyUser`, or -1: every request compares it. */
   let everyoneBefore = -1
 
   function isRevoked({ id, userId, issuedAt }: MarkedToken): boolean {

@@ -28,7 +28,7 @@ interface Carrier {
 /** A request of HTTP/1.1. */
 export interface PlainCall extends Call {
   readonly request: WireRequest
-  /** Its bytes before the body. */
+  /** The bytes of the request before the body. */
   readonly head: string
   readonly handler: ResponseHandler
   /** Whether it needs a connection that no other request has used. */
@@ -53,7 +53,7 @@ interface ConnectionParts {
  */
 const shared = platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(65_536)
 
-/** One that was free for longer, though never used, may have been closed by its server. */
+/** A connection that was free for longer, though never used, may have been closed by its server. */
 const idleAfterMs = 1
 
 /**
@@ -83,7 +83,7 @@ export class Connection {
   #paused = false
   #uploading = false
   #blocked = false
-  /** Those of the request that it has. */
+  /** The timeouts of the request that the connection has. */
   #timeouts: TimeoutTicks
   #ticksLeft: number
   #failure: Error | undefined

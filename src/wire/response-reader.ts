@@ -3,7 +3,7 @@ import { type ChunkReader, createChunkReader } from './chunks.ts'
 import { agreesTo, type Framing, type ResponseHead, readHead } from './response-head.ts'
 import { Malformed } from './wire-error.ts'
 
-/** The same limit as in Node's own parser. */
+/** The limit of Node's own parser. */
 const maxHeadBytes = 16_384
 /** A response that arrives in one read and is not longer is delivered with `complete`. */
 const maxComplete = 16_384

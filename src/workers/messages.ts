@@ -64,5 +64,5 @@ export type FromWorker =
   /** It got a signal of its own, and keeps listening until `leave`. */
   | { readonly kind: 'leaving' }
   | { readonly kind: 'closing' }
-  /** Its last message, with its final metrics. */
+  /** The last message of a worker, with its final metrics. */
   | { readonly kind: 'counted'; readonly metrics: readonly MetricSnapshot[] }

@@ -25,7 +25,7 @@ export interface Granted {
 /** Lines that match no operation. */
 interface UnmatchedGrant<Op> extends Granted {
   readonly nearest?: Op
-  /** Its path starts unlike every operation, so it probably belongs to another service. */
+  /** The path starts unlike every operation, so it probably belongs to another service. */
   readonly isOutside: boolean
 }
 

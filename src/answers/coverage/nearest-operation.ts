@@ -72,7 +72,7 @@ function distance(from: readonly string[], to: readonly string[], isSimilar: IsS
   return cost
 }
 
-/** The same pairs come again and again. */
+/** Remembers pairs, which come again and again. */
 function createSimilarity(): IsSimilar {
   const known = new Map<string, boolean>()
   return (a, b) => {

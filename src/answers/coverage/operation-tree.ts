@@ -4,9 +4,9 @@ import { anyText, fits, type Mixed, parseTemplate, type TemplateSegment } from '
 /** Operations by the segments of their paths. */
 interface Node<Op> {
   readonly texts: Map<string, Node<Op>>
-  /** Those with the longest texts first, because they are the most specific. */
+  /** Mixed children with the longest texts first, because they are the most specific. */
   mixed: readonly MixedChild<Op>[]
-  /** The same by text, while the tree grows. */
+  /** Mixed children by text, while the tree grows. */
   readonly mixedByText: Map<string, MixedChild<Op>>
   any: Node<Op> | undefined
   readonly ends: Op[]

@@ -8,7 +8,7 @@ interface Window {
 
 /** How much of a stretch of time gateways observed, and by which revisions they decided. */
 export interface Observation {
-  /** Its length, rounded up. */
+  /** The length of the observation, rounded up. */
   readonly days: number
   /**
    * How many of these days, each of 24 hours back from now, have an hour in which a gateway reported. The
@@ -21,7 +21,7 @@ export interface Observation {
   readonly decisions: number
   /** Decisions that are not counted by rule, because a limit was reached. */
   readonly uncounted: number
-  /** Those of the first hour: what is not in all of them is younger than the observation. */
+  /** Revisions of the first hour: what is not in all of them is younger than the observation. */
   readonly firstRevisions: readonly string[]
   /** The others, latest first: what is not in one of them was missing for a while. */
   readonly laterRevisions: readonly string[]

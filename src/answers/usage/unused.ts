@@ -28,8 +28,8 @@ export interface UnusedAnswer {
 }
 
 /** What is known about the time of an observation. */
-interface Began {
-  /** Those of its begin and later ones; `undefined` when its begin is not known: all may be new. */
+interface ObservationTime {
+  /** Policies from its beginning on; `undefined` when that is not known: all may be new. */
   readonly before: readonly PolicySet[] | undefined
   /** The end of the observation, in milliseconds. */
   readonly now: number
@@ -42,7 +42,7 @@ interface Began {
 export function unusedOf(
   set: PolicySet,
   usage: Pick<Usage, 'decisions' | 'roles'>,
-  began: Began,
+  began: ObservationTime,
 ): UnusedAnswer {
   const age = createAge(set, began)
   const isUsed = (key: string) => usage.decisions.has(key)
@@ -74,7 +74,7 @@ export function unusedOf(
 const neverCounted: ReadonlySet<string> = new Set(builtInExclusions.map(exclusionUsageKey))
 
 /** What was not in the policies of the observation. */
-function createAge(set: PolicySet, { before, now }: Began) {
+function createAge(set: PolicySet, { before, now }: ObservationTime) {
   const { heirs } = createLineages(set)
   const olds = (before ?? []).map((old) => ({
     rules: new Map(old.rules.map((rule) => [ruleUsageKey(rule), rule])),

@@ -60,7 +60,7 @@ function checkText(setting: Setting, value: string, quoted: string | undefined) 
   return `${quoted ?? 'the value'} is not valid; use ${expected(setting)}${hint}`
 }
 
-/** The same text in lower case and without a trailing slash, where that is valid. */
+/** The text in lower case and without a trailing slash, where that is valid. */
 function likely(value: string, pattern: string): string {
   const near = value.toLowerCase().replace(/\/+$/, '')
   return near !== value && new RegExp(pattern, 'u').test(near) ? `; did you mean ${near}?` : ''

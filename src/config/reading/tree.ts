@@ -4,7 +4,7 @@ import type { Problem } from '../../kernel/errors.ts'
 export type Place = Omit<Problem, 'message'>
 
 /** One key of a mapping. `place` is the place of the key, not of the value. */
-export interface Entry {
+export interface Member {
   readonly place: Place
   readonly tree: Tree
 }
@@ -15,7 +15,7 @@ type Scalar = string | number | boolean | null
 export type Tree =
   | { readonly kind: 'scalar'; readonly value: Scalar; readonly place: Place }
   | { readonly kind: 'list'; readonly items: readonly Tree[]; readonly place: Place }
-  | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, Entry>; readonly place: Place }
+  | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, Member>; readonly place: Place }
 
 /** True for a key without a value, such as a section whose lines are all commented out. */
 export function isEmpty(tree: Tree): boolean {

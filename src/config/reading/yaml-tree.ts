@@ -9,7 +9,7 @@ import {
   type Node as YamlNode,
 } from 'yaml'
 import type { Problem } from '../../kernel/errors.ts'
-import type { Entry, Place, Tree } from './tree.ts'
+import type { Member, Place, Tree } from './tree.ts'
 
 // The messages of the library quote the source, which may hold a secret.
 const MESSAGES: Partial<Record<ErrorCode, string>> = {
@@ -84,7 +84,7 @@ function createReader(placeOf: (offset: number) => Place) {
   }
 
   function readMap(pairs: readonly Pair[], place: Place): Tree {
-    const entries = new Map<string, Entry>()
+    const entries = new Map<string, Member>()
 
     for (const pair of pairs) {
       const keyPlace = startOf(pair.key) ?? place

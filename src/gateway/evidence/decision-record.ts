@@ -11,7 +11,7 @@ import { createShowing, type Showing } from './showing.ts'
 interface DecisionRecordParts {
   readonly userId: Showing
   readonly path: Showing
-  /** The same on every replica, so that hashes can be compared; `undefined` without a signing key. */
+  /** Equal on every replica, so that hashes can be compared; `undefined` without a signing key. */
   readonly digestKey: () => string | undefined
   /** Identifies the gateway. */
   readonly labels: { readonly pod: string; readonly version: string }

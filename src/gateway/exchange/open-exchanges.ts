@@ -9,7 +9,7 @@ export interface OpenExchange {
   readonly authorized: Authorized
   /** Ends it. The client gets the reason if its response has not begun. */
   readonly cut: (reason: Refusal | Fault) => void
-  /** Its index in the list of open exchanges, or -1. */
+  /** The index in the list of open exchanges, or -1. */
   index: number
 }
 

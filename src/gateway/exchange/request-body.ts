@@ -179,7 +179,7 @@ export function requestBody(
     },
     rewind(chunks) {
       sink = undefined
-      // Its client is paused until there is another connection.
+      // The client is paused until there is another connection.
       if (!ended) request.pause()
       for (const chunk of chunks) store(chunk)
     },

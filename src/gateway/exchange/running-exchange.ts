@@ -36,7 +36,7 @@ export interface Exchange {
   readonly takesTrailers: boolean
   readonly unread: UnreadLimits
   readonly carrier: Carrier | undefined
-  /** Its revocation ends the exchange; absent on a public route and for a logout. */
+  /** A revocation of this token ends the exchange; absent on a public route and for a logout. */
   readonly token: VerifiedToken | undefined
   readonly authorized: Authorized
   readonly openExchanges: OpenExchanges
@@ -53,7 +53,7 @@ export interface Running extends ResponseHandler, Retryable {
   readonly parts: Exchange
   readonly settled: PromiseWithResolvers<void>
   readonly onClose: () => void
-  /** Its entry in `openExchanges`. */
+  /** The entry of this exchange in `openExchanges`. */
   open: OpenExchange | undefined
   target: Target
   attempt: Attempt
@@ -75,7 +75,7 @@ export interface Running extends ResponseHandler, Retryable {
 /** Ends it, once. An error is reported to the client, or cuts it off if its response has begun. */
 export function finish(it: Running, how: Ending, error?: Error): void {
   if (it.finished) return
-  // Its body may end before its connection: no fault of the target.
+  // The client's body may end before its connection: no fault of the target.
   if (error instanceof ClientLeft) {
     it.parts.notes.cut ??= 'client'
     finish(it, 'inconclusive')

@@ -4,7 +4,7 @@ export interface Transfer {
   bytes: number
   /** The tick at which that window began. */
   since: number
-  /** Its index in the list of transfers, or -1. */
+  /** The index in the list of transfers, or -1. */
   index: number
   /** Whether the client, not we, causes the delay. */
   readonly waitsForClient: () => boolean

@@ -37,7 +37,7 @@ export function createHeaderEdits({ set = {}, add = {}, remove = [] }: HeaderEdi
 /** Specification, carriers: a response to a URL with a token must not be stored or passed on. */
 const aboutAddress: ReadonlySet<string> = new Set(['cache-control', 'referrer-policy'])
 
-/** The same for responses, where a token in the query decides about two headers. */
+/** Edits of responses, where a token in the query decides about two headers. */
 export function createResponseEdits(settings: HeaderEditSettings) {
   const edit = createHeaderEdits(settings)
   const editBesideToken = createHeaderEdits({

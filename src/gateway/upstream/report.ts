@@ -11,7 +11,7 @@ export interface UpstreamReport {
 export interface TargetReport {
   /** Scheme, host and port, and the address if the name has several. */
   readonly target: string
-  /** Its part of the requests, in relation to the other targets. */
+  /** The target's part of the requests, in relation to the other targets. */
   readonly weight: number
   /** The share of its weight that it has now, in percent: less than 100 while it warms up. */
   readonly sharePercent: number

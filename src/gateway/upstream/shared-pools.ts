@@ -4,7 +4,7 @@ import { hasSameSettings } from './same-settings.ts'
 
 /** A pool that targets of several generations may use. */
 interface SharedPool extends Pool {
-  /** Its target needs it no more. Call it once. */
+  /** The target needs the pool no more. Call it once. */
   readonly release: () => void
 }
 
@@ -16,7 +16,7 @@ export type OpenPool = (
   isNew: boolean,
 ) => SharedPool
 
-interface Entry {
+interface UsedPool {
   readonly pool: Pool
   readonly origin: string
   readonly address: string | undefined
@@ -36,7 +36,7 @@ export const openOwnPool: OpenPool = (origin, address, settings) => {
  * without a target drains; requests of an older generation can still use it.
  */
 export function createSharedPools(): OpenPool {
-  const entries = new Set<Entry>()
+  const entries = new Set<UsedPool>()
 
   return (origin, address, settings, isNew) => {
     const wanted = { origin, address, settings }
@@ -61,7 +61,7 @@ export function createSharedPools(): OpenPool {
   }
 }
 
-function find(entries: ReadonlySet<Entry>, wanted: Omit<Entry, 'pool' | 'users'>) {
+function find(entries: ReadonlySet<UsedPool>, wanted: Omit<UsedPool, 'pool' | 'users'>) {
   for (const entry of entries) {
     const isThere = entry.origin === wanted.origin && entry.address === wanted.address
     if (isThere && hasSameSettings(entry.settings, wanted.settings)) return entry

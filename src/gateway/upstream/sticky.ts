@@ -17,7 +17,7 @@ export interface StickyParts {
   readonly secure: boolean
 }
 
-/** The same, prepared for a route. */
+/** Sticky sessions as prepared for a route. */
 export interface Sticky {
   /** The name of the cookie; unset: by user. */
   readonly cookie: string | undefined

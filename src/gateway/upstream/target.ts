@@ -49,7 +49,7 @@ export interface LastError {
 export interface Target {
   /** Scheme, host and port, and the address if the name has several. */
   readonly name: string
-  /** Its part of the requests, in relation to other targets; 0: none. */
+  /** The target's part of the requests, in relation to other targets; 0: none. */
   readonly weight: number
   /** The share of its weight that it has while it warms up; 1 otherwise. */
   readonly share: () => number
@@ -62,7 +62,7 @@ export interface Target {
   /** Requests that have, or wait for, a pooled connection: tunnels do not count. */
   readonly waiting: () => number
   readonly tunnels: () => number
-  /** Its connections, those of tunnels included. */
+  /** Open connections to the target, with tunnels. */
   readonly connections: () => number
   /** Whether the next request would get a connection that is open. */
   readonly hasFree: () => boolean
@@ -96,7 +96,7 @@ export type Ending = 'answered' | 'broken' | 'dropped' | 'failed' | 'inconclusiv
 
 interface TargetOptions {
   readonly weight?: number
-  /** Its name leads to another server than before. */
+  /** The name leads to another server than before. */
   readonly isMoved?: boolean
   /** Whether the upstream has enough other targets to eject this one. */
   readonly mayEject?: (target: Target) => boolean

@@ -1,7 +1,7 @@
 import { DynamicTable, defaultTableBytes, entryOverhead } from './dynamic-table.ts'
 import { staticFields } from './static-table.ts'
 
-interface Entry {
+interface IndexedField {
   readonly name: string
   readonly value: string
   readonly bytes: number
@@ -55,8 +55,8 @@ const keptBytes = 65_536
  * no Huffman codes: they save a few bytes of first mentions and cost more time than they save.
  */
 export class Encoder {
-  readonly #indexes = new Map<string, Map<string, Entry>>()
-  readonly #table = new DynamicTable<Entry>((gone) => this.#forget(gone))
+  readonly #indexes = new Map<string, Map<string, IndexedField>>()
+  readonly #table = new DynamicTable<IndexedField>((gone) => this.#forget(gone))
   #added = 0
   #tableBytes = defaultTableBytes
   /** The smallest size since the last block, if the size has changed. */
@@ -116,7 +116,7 @@ export class Encoder {
   }
 
   #remember(name: string, value: string): void {
-    const entry: Entry = {
+    const entry: IndexedField = {
       name,
       value,
       bytes: name.length + value.length + entryOverhead,
@@ -124,12 +124,12 @@ export class Encoder {
     }
     if (!this.#table.add(entry)) return
     this.#added++
-    const ofName = this.#indexes.get(name) ?? new Map<string, Entry>()
+    const ofName = this.#indexes.get(name) ?? new Map<string, IndexedField>()
     ofName.set(value, entry)
     this.#indexes.set(name, ofName)
   }
 
-  #forget({ name, value }: Entry): void {
+  #forget({ name, value }: IndexedField): void {
     const ofName = this.#indexes.get(name)
     ofName?.delete(value)
     if (ofName?.size === 0) this.#indexes.delete(name)

@@ -19,7 +19,7 @@ export function allowedResponse(
   return encoded(field(1, numberField(1, 0)) + field(3, ok))
 }
 
-/** The same that refuses it: another status, `denied_response`. */
+/** The response that refuses the request: another status, `denied_response`. */
 export function deniedResponse({ grpcCode, status, headers, body }: Denial): Buffer {
   const denied = field(1, numberField(1, status)) + headerOptions(headers) + field(3, body)
   return encoded(field(1, numberField(1, grpcCode)) + field(2, denied))

@@ -129,7 +129,7 @@ class PlainReader {
   closeIdle(): void {
     for (const it of [...this.#connections]) {
       if (!it.hasRequested || it.reply !== undefined || it.kept) continue
-      // Its last responses may still wait to leave together.
+      // The last responses may still wait to leave together.
       it.socket.uncork()
       it.socket.destroy()
     }

@@ -128,10 +128,10 @@ function closeAfterReply(socket: Socket): void {
 
 /** Every connection of a server, and which of them have never sent a request. */
 function createConnections(server: PublicListener) {
-  /** Those on which HTTP has begun. */
+  /** Connections on which HTTP has begun. */
   const open = new Set<Socket>()
   const withoutRequest = new Set<Socket>()
-  /** Those in a TLS handshake, by their two addresses: TLS continues in another socket object. */
+  /** Connections in a TLS handshake, by their two addresses: TLS continues in another socket object. */
   const handshaking = new Map<string, Socket>()
 
   function begin(socket: Socket): void {

@@ -18,7 +18,7 @@ interface ServedRoute {
 /** The routes of a configuration. */
 export interface ServedRoutes {
   readonly all: readonly ServedRoute[]
-  /** Those that serve at least one path of a pattern. */
+  /** Routes that serve at least one path of a pattern. */
   readonly serving: (pattern: string) => readonly ServedRoute[]
   /** A route in messages. */
   readonly label: (route: ServedRoute) => string

@@ -105,7 +105,7 @@ function affectedRoles(from: Version, to: Version): readonly string[] {
     .sort()
 }
 
-interface Entry {
+interface NewMembers {
   readonly cause: Batch['cause']
   /** The `g` line by which the members come in. */
   readonly inheritance: Inheritance
@@ -125,7 +125,7 @@ function entriesOf(
     readonly known: ReadonlySet<string>
     readonly rulesOf: RulesOf
   },
-): readonly Entry[] {
+): readonly NewMembers[] {
   const { grants, known, rulesOf } = side
   if (grants.lineage(roleKey).every((each) => known.has(each))) return []
   const entries = new Map<Inheritance, string[]>()

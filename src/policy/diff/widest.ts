@@ -7,7 +7,7 @@ interface Granted {
 }
 
 /**
- * Those that no other one contains, and one of those that say the same. What a contained rule gives
+ * Rules that no other one contains, and one of those that are equal. What a contained rule gives
  * to a role, the other one gives it too.
  */
 export function widest<Each extends Granted>(rules: readonly Each[]): readonly Each[] {

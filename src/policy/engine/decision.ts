@@ -58,7 +58,7 @@ export interface CompiledPolicies {
   readonly none: Decision
 }
 
-/** The same with the set it was made from. */
+/** Compiled policies with the set they were made from. */
 export interface CompiledSet extends CompiledPolicies {
   readonly set: PolicySet
 }

@@ -50,7 +50,7 @@ export function createIndexEngine(
     return -1
   }
 
-  /** The same among what has not expired. */
+  /** Finds a line among those that have not expired. */
   const findActive: (expiry: IndexExpiry) => typeof findAny =
     ({ ancestors: ends }) =>
     (role, list, count, kinds, at) => {

@@ -5,7 +5,7 @@ import { ANY_METHOD, type Effect, METHODS, type Rule } from '../rule/rule.ts'
 interface RuleTable {
   /** The position in the list of a rule of one of these kinds; -1 without any. */
   readonly find: (role: number, pattern: number, kinds: number) => number
-  /** The same among the rules that have not ended by this time. */
+  /** Finds a rule among those that have not expired by this time. */
   readonly findActive: (role: number, pattern: number, kinds: number, at: number) => number
   /** The positions of all rules for one of these patterns, in the order of the list. */
   readonly positionsFor: (patterns: ReadonlySet<number>) => readonly number[]

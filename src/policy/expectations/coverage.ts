@@ -4,14 +4,14 @@ import type { Outcome } from './test-suite.ts'
 
 /** How much of a policy its tests would notice changing. */
 export interface Coverage {
-  readonly rules: Covered<Rule>
-  readonly exclusions: Covered<Exclusion>
+  readonly rules: CoverageOf<Rule>
+  readonly exclusions: CoverageOf<Exclusion>
   /** Of rules and exclusions together, rounded down: 100 only when nothing is left. */
   readonly percent: number
 }
 
-/** Those by which a test was decided are counted, the others listed. */
-interface Covered<Granted> {
+/** Lines by which a test was decided are counted, the others listed. */
+interface CoverageOf<Granted> {
   readonly total: number
   readonly decided: number
   readonly undecided: readonly Granted[]
@@ -26,7 +26,7 @@ export function coverageOf(
   for (const { decision, passed } of outcomes) {
     if (passed) deciding.add(decision.rule ?? decision.exclusion)
   }
-  const covered = <Granted>(all: readonly Granted[]): Covered<Granted> => {
+  const covered = <Granted>(all: readonly Granted[]): CoverageOf<Granted> => {
     const undecided = all.filter((each) => !deciding.has(each))
     return { total: all.length, decided: all.length - undecided.length, undecided }
   }

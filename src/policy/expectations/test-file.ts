@@ -12,7 +12,7 @@ const keys = [
   ...(['step', 'at', 'reason', 'withoutRules', 'host'] as const),
 ] as const
 type Key = (typeof keys)[number]
-type Entry = { readonly [key in Key]?: string }
+type WrittenTest = { readonly [key in Key]?: string }
 
 /**
  * Reads a test file: a YAML list of `role` (or `anonymous`), `method`, `path` and `expect`, with
@@ -33,8 +33,8 @@ export function parseTestFile(
     return []
   }
   return contents.items.flatMap((item) => {
-    const entry = readEntry(item, complain)
-    const problems = entry === undefined ? [] : entryProblems(entry)
+    const entry = readTest(item, complain)
+    const problems = entry === undefined ? [] : testProblems(entry)
     for (const [key, message] of problems) complain(placeNode(item, key), message)
     return entry === undefined || problems.length > 0 ? [] : [expectationOf(entry, placeOf(item))]
   })
@@ -42,10 +42,10 @@ export function parseTestFile(
 
 const form = 'each entry with role, method, path and "expect: allow" or "expect: deny"'
 
-function readEntry(
+function readTest(
   item: unknown,
   complain: (node: unknown, message: string) => void,
-): Entry | undefined {
+): WrittenTest | undefined {
   if (!isMap(item)) {
     complain(item, `invalid test: write a mapping, ${form}`)
     return undefined
@@ -64,7 +64,7 @@ function readEntry(
   return sound ? entry : undefined
 }
 
-function entryProblems(entry: Entry) {
+function testProblems(entry: WrittenTest) {
   const { method, path, host, expect, step, at, withoutRules } = entry
   const problems: readonly (readonly [Key, string | undefined])[] = [
     ['role', callerProblem(entry)],
@@ -95,7 +95,7 @@ function entryProblems(entry: Entry) {
   )
 }
 
-function callerProblem({ role, anonymous }: Entry): string | undefined {
+function callerProblem({ role, anonymous }: WrittenTest): string | undefined {
   if (anonymous === undefined) return role ? undefined : 'role is required'
   if (anonymous !== 'true') return 'anonymous must be true: leave it out for a caller with a role'
   return role === undefined ? undefined : 'a caller without a token has no role: remove one of them'
@@ -132,7 +132,7 @@ function placeNode(item: unknown, name: Key): unknown {
   return item.items.find(({ key }) => isScalar(key) && key.value === name)?.value ?? item
 }
 
-function expectationOf(entry: Entry, at: Expectation['at']): Expectation {
+function expectationOf(entry: WrittenTest, at: Expectation['at']): Expectation {
   const {
     role,
     domain,

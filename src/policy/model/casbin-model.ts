@@ -53,12 +53,12 @@ export function readCasbinModel(
   })
 }
 
-interface Entry {
+interface ModelLine {
   readonly value: string
   readonly line: number
 }
 
-function readRequest({ value, line }: Entry, complain: Complain) {
+function readRequest({ value, line }: ModelLine, complain: Complain) {
   const names = requestNames(splitNames(value))
   return (
     names ??
@@ -69,7 +69,7 @@ function readRequest({ value, line }: Entry, complain: Complain) {
   )
 }
 
-function readColumnNames({ value, line }: Entry, complain: Complain) {
+function readColumnNames({ value, line }: ModelLine, complain: Complain) {
   const names = splitNames(value)
   if (areNames(names)) return names
   return complain(
@@ -87,7 +87,7 @@ function readRelation(name: string, value: string, line: number, complain: Compl
   return []
 }
 
-function readEffect({ value, line }: Entry, column: boolean, complain: Complain) {
+function readEffect({ value, line }: ModelLine, column: boolean, complain: Complain) {
   const text = value.replace(/\s+/g, '')
   if (text === '!some(where(p.eft==deny))') {
     // Spec, Authentication 5d: a request passes only if the policy allows it.

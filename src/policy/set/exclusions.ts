@@ -46,12 +46,12 @@ export function parseExclusions(
   return exclusions
 }
 
-type Entry = Omit<Exclusion, 'origin'>
+type WrittenExclusion = Omit<Exclusion, 'origin'>
 
 function readEntry(
   item: unknown,
   complain: (node: unknown, message: string) => void,
-): Entry | undefined {
+): WrittenExclusion | undefined {
   if (!isMap(item)) {
     complain(item, 'invalid entry: write a mapping with method, path and reason')
     return undefined
@@ -76,7 +76,7 @@ function readEntry(
 const unknownKey = 'unknown key: use method, path and reason'
 const untilKey = 'unknown key: write "# postern: until 2026-12-01" on the line above the entry'
 
-function entryProblems({ method, path, reason }: Entry): readonly string[] {
+function entryProblems({ method, path, reason }: WrittenExclusion): readonly string[] {
   return [
     method === ANY_METHOD || method === ''
       ? 'method is required and must be a single method, for example "method: GET"'

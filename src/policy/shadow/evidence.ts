@@ -32,7 +32,7 @@ export interface ShadowCounts {
   readonly evaluated: number
   readonly wouldDeny: number
   readonly wouldAllow: number
-  /** Those on which its engine failed; they are not in `evaluated`. */
+  /** Requests on which the engine of the shadow failed; they are not in `evaluated`. */
   readonly failed: number
 }
 

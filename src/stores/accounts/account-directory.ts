@@ -121,12 +121,12 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
   }
 }
 
-type Row = { readonly user_id: string } & Readonly<
+type AccountRow = { readonly user_id: string } & Readonly<
   Record<'username' | 'role_key' | 'status', string | null> &
     Record<'service' | 'secondFactor', SqlBool>
 >
 
-function summary(row: Row): AccountSummary {
+function summary(row: AccountRow): AccountSummary {
   return {
     userId: row.user_id,
     username: row.username ?? '',

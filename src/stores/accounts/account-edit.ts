@@ -75,7 +75,7 @@ export function editAccounts(
   return underAccountsLock(database, (inside, shapes) => editInside(inside, shapes, whose, prepare))
 }
 
-/** The same in a transaction that holds the accounts lock. */
+/** Edits an account in a transaction that holds the accounts lock. */
 export async function editInside(
   inside: Inside,
   shapes: TableShapes,

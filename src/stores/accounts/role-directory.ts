@@ -104,14 +104,14 @@ export function createRoleDirectory({ db, shapes }: Database): RoleDirectory {
 }
 
 /** The counts are NULL for a role without accounts. */
-type Row = { readonly role_id: string } & Readonly<
+type RoleRow = { readonly role_id: string } & Readonly<
   Record<
     'role_key' | 'role_name' | 'data_scope' | 'enabled' | 'disabled' | 'services',
     string | null
   >
 >
 
-function summary(row: Row): RoleSummary {
+function summary(row: RoleRow): RoleSummary {
   return {
     roleId: row.role_id,
     roleKey: row.role_key ?? '',

@@ -116,13 +116,13 @@ export interface Catalog {
   migrate(db: Kysely<Schema>): Promise<void>
   /** The tables that `migrate` creates, those of the backend included. */
   readonly tables: readonly string[]
-  /** Those of the tables that exist, as far as this user can see. */
+  /** Which of these tables exist, as far as this user can see. */
   existing(db: Kysely<Schema>, names: readonly string[]): Promise<readonly string[]>
   columnsOf(
     db: Kysely<Schema>,
     tables: readonly string[],
   ): Promise<readonly Readonly<Record<'table' | 'column' | 'type', string>>[]>
-  /** Those of the tables that exist and that this user may read. */
+  /** Which of these tables exist and may be read by this user. */
   readable(db: Kysely<Schema>, names: readonly string[]): Promise<readonly string[]>
   /** Whether a table exists, also one that this user may not read. */
   tableExists(db: Kysely<Schema>, name: OptionalTable): Promise<boolean>

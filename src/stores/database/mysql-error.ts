@@ -15,7 +15,7 @@ interface DriverError extends Partial<Error> {
   readonly fatal?: boolean
 }
 
-/** Those whose SQLSTATE says less than their number. */
+/** Errors whose SQLSTATE says less than their number. */
 const states: ReadonlyMap<number, string> = new Map([
   [1062, '23505'], // A value that a unique index has already.
   [1205, '55P03'], // A lock that was not free in time.

@@ -54,7 +54,7 @@ export async function createPool(options: PoolOptions): Promise<PostgresPool> {
   pool.on('error', (error) => options.onBroken(databaseFault(error)))
   pool.on('connect', (client) => {
     openedAt.set(client, performance.now())
-    // The same for one that is lent and breaks between two statements; its next one fails.
+    // A connection that is lent may break between two statements too; the next statement fails.
     client.on('error', () => {})
   })
 

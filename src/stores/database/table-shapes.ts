@@ -8,7 +8,7 @@ import { type OptionalTable, optionalTableNames, type Schema } from './tables.ts
 export interface TableShapes {
   readonly users: SoftDelete
   readonly roles: SoftDelete
-  /** Those of the optional tables that exist and that this user of the database may read. */
+  /** The optional tables that exist and that this user of the database may read. */
   readonly optional: ReadonlySet<OptionalTable>
 }
 
@@ -67,7 +67,7 @@ export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> 
   }
 }
 
-/** Those of the optional tables that exist now. */
+/** The optional tables that exist now. */
 export async function existingTables(db: Kysely<Schema>): Promise<ReadonlySet<OptionalTable>> {
   const names = await backendOf(db).catalog.readable(db, optionalTableNames)
   return new Set(names as readonly OptionalTable[])

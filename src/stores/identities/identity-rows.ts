@@ -120,11 +120,11 @@ function described(accounts: ReturnType<typeof liveAccounts>, shapes: TableShape
     .select(hasSecondFactor(shapes).as('secondFactor'))
 }
 
-type Row = Pick<Selectable<Schema['sys_user']>, 'user_id' | 'username' | 'status'> &
+type AccountRow = Pick<Selectable<Schema['sys_user']>, 'user_id' | 'username' | 'status'> &
   Readonly<Record<'role_id' | 'role_key' | 'role_name' | 'data_scope', string | null>> &
   Readonly<Record<'service' | 'secondFactor', SqlBool>>
 
-function toFound(row: Row): FoundAccount {
+function toFound(row: AccountRow): FoundAccount {
   return {
     caller: {
       userId: row.user_id,

@@ -24,7 +24,7 @@ export async function linksOf(
   )
 }
 
-/** The same where the table is known to exist, also in a transaction. */
+/** Reads links where the table is known to exist, also in a transaction. */
 export async function readLinks(
   db: Kysely<Schema>,
   userId: string,

@@ -66,7 +66,7 @@ async function inOneStatement(db: Kysely<Schema>, rows: RowsById): Promise<numbe
 }
 
 /**
- * Its first parameter is the rows. In the order of the IDs, so that two writers of the same batch cannot
+ * The first parameter of the statement is the rows. In the order of the IDs, so that two writers of the same batch cannot
  * block each other.
  */
 function oneStatement(db: Kysely<Schema>) {

@@ -130,11 +130,11 @@ function datable(column: TimeColumn) {
   return when().when(isDate).then(ref(column)).end()
 }
 
-type Row = Readonly<
+type LoginRow = Readonly<
   Record<'username' | 'status' | 'msg' | 'ipaddr' | 'browser' | 'os' | 'remark', string | null>
 >
 
-function toEntry(row: Row, atMs: string): LoginLogEntry {
+function toEntry(row: LoginRow, atMs: string): LoginLogEntry {
   return {
     atMs: Number(atMs),
     username: row.username ?? '',

@@ -32,7 +32,7 @@ export async function openForeignDatabase(
   return { db, close: () => db.destroy() }
 }
 
-/** The same for the time of some work. */
+/** Opens the database for the time of some work. */
 export async function withForeignDatabase<Result>(
   options: Omit<PoolOptions, 'onBroken'>,
   work: (db: Kysely<unknown>) => Promise<Result>,

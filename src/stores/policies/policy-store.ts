@@ -39,9 +39,9 @@ export interface PolicyStore {
   unconfirmed(head: Head): Promise<string | undefined>
   /** The last moves, newest first. */
   history(most?: number): Promise<readonly Move[]>
-  /** Those that reported within `policy.replicaMemory`. */
+  /** Replicas that reported within `policy.replicaMemory`. */
   replicas(): Promise<readonly ReplicaReport[]>
-  /** The same, with what their policies were signed with. */
+  /** These replicas with the signatures of their policies. */
   reported(): Promise<readonly SignedReport[]>
   /** Removes a replica that no longer runs from that list. */
   forgetReplica(id: string): Promise<void>

@@ -13,7 +13,7 @@ export interface PolicyBytes {
 export type PolicyTask =
   | {
       readonly kind: 'document'
-      /** Its bytes, one piece after the other. */
+      /** The bytes of the document, one piece after the other. */
       readonly pieces: readonly Uint8Array[]
       readonly revision: string
       readonly sequence: number

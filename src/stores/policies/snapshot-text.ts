@@ -80,7 +80,7 @@ export interface SnapshotIdentity {
   readonly checksum: string
   readonly revision?: string
   readonly sequence?: number
-  /** That of the signed statement. */
+  /** The serial of the signed statement. */
   readonly serial?: number
 }
 

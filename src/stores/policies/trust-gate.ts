@@ -14,7 +14,7 @@ import {
 } from '../../signing/trust.ts'
 
 /** What Redis or a snapshot names, with the signatures that came with it. */
-interface Found {
+interface NamedRevision {
   readonly revision: string
   readonly signed?: Signed | undefined
 }
@@ -29,7 +29,11 @@ export interface TrustGate {
    * `earlier`: what was signed before, asked for only if statements between the two are needed. Throws a
    * Fault otherwise.
    */
-  readonly verify: (found: Found, known?: Verified, earlier?: ReadEarlier) => Promise<Verified>
+  readonly verify: (
+    found: NamedRevision,
+    known?: Verified,
+    earlier?: ReadEarlier,
+  ) => Promise<Verified>
   /** Throws a Fault unless the statement is about the document with this checksum. */
   readonly checkDocument: (verified: Verified, checksum: string) => void
   readonly required: number

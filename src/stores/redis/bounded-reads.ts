@@ -18,7 +18,7 @@ export async function readTexts(
   return keys.map((_, index) => texts[index] ?? undefined)
 }
 
-/** The same of one key, for commands: an empty text and a key of another type are no missing key. */
+/** Reads the text of one key, for commands: an empty text and a key of another type are not missing. */
 export async function readText(
   redis: RedisClient,
   key: string,

@@ -74,7 +74,7 @@ export function createConnection(settings: RedisSettings): RedisConnection {
 }
 
 /**
- * The same for listening. In a cluster every node passes on every message, so one connection to any
+ * Opens a connection for listening. In a cluster every node passes on every message, so one connection to any
  * of those in the URL is enough, and one that fell silent can be dropped for another.
  */
 export function createListener(settings: RedisSettings): Redis {
@@ -92,7 +92,7 @@ function createLone(
   return { driver: createDriver(settings, address, { find }) }
 }
 
-/** The same where Sentinel names the server. */
+/** Opens a connection to the server that Sentinel names. */
 function createWatched(settings: RedisSettings, address: RedisAddress) {
   const sentinels = createSentinels(address, settings)
   let opened: SentinelConsensus | undefined

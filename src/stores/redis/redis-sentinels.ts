@@ -17,7 +17,7 @@ export interface SentinelAnswer {
   readonly replicas: number | undefined
   /** It calls the primary down, or is promoting a replica. */
   readonly isFailingOver: boolean
-  /** The same, or it alone cannot reach the primary. */
+  /** The primary may be down, or this Sentinel alone cannot reach it. */
   readonly isDoubtful: boolean
 }
 

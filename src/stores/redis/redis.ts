@@ -14,7 +14,7 @@ export interface RedisClient {
   readonly connect: () => Promise<void>
   /** One command. Every failure, a timeout included, is a Fault. */
   readonly run: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
-  /** The same with more time, for a command that carries a whole policy. */
+  /** Runs a command with more time, for one that carries a whole policy. */
   readonly runBulk: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
   /**
    * Reads a list, and whether every replica has it. Waits for them, and so do commands after it: not

@@ -4,9 +4,7 @@ import { backendOf } from '../database/backend.ts'
 import { listOf, lockUntilCommit, nowMs } from '../database/dialect.ts'
 import { insertRows } from '../database/insert-rows.ts'
 import type { Schema } from '../database/tables.ts'
-import { MAX_AHEAD_MS, PAGE, toRow } from './revocation-store.ts'
-
-type Row = ReturnType<typeof toRow>
+import { MAX_AHEAD_MS, PAGE, type RevocationRow, toRow } from './revocation-store.ts'
 
 /**
  * Makes sequences visible in order: a reader would skip one that is committed late. A statement of its
@@ -62,8 +60,8 @@ async function numbersFor(inside: Kysely<Schema>, many: number): Promise<number>
 const ofLock = ['name', '=', 'postern_revocation'] as const
 
 /** Of several rows of a name the latest, in the order of the names. */
-function latestOf(rows: readonly Row[]): readonly Row[] {
-  const byName = new Map<string, Row>()
+function latestOf(rows: readonly RevocationRow[]): readonly RevocationRow[] {
+  const byName = new Map<string, RevocationRow>()
   for (const row of rows) {
     const other = byName.get(row.name)
     if (other === undefined || other.moment < row.moment) byName.set(row.name, row)
@@ -71,7 +69,7 @@ function latestOf(rows: readonly Row[]): readonly Row[] {
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-async function readKnown(inside: Kysely<Schema>, incoming: readonly Row[]) {
+async function readKnown(inside: Kysely<Schema>, incoming: readonly RevocationRow[]) {
   const names = listOf(incoming.map(({ name }) => name))
   const rows = await inside
     .selectFrom(inside.selectNoFrom(nowMs.as('clock')).as('one'))
@@ -84,11 +82,11 @@ async function readKnown(inside: Kysely<Schema>, incoming: readonly Row[]) {
 
 /** A mark (u) is dated by the database; an exception (k) from it has its moment, unless it is older. */
 function decide(
-  incoming: readonly Row[],
+  incoming: readonly RevocationRow[],
   known: ReadonlyMap<string, number>,
   { clock, isNew }: { readonly clock: number; readonly isNew: boolean },
-): readonly Row[] {
-  const marks = new Map<string, Row>()
+): readonly RevocationRow[] {
+  const marks = new Map<string, RevocationRow>()
   for (const row of incoming.filter(({ name }) => name.startsWith('u:'))) {
     const earlier = known.get(row.name)
     const bounded = Math.min(Math.max(row.moment, clock), clock + MAX_AHEAD_MS)

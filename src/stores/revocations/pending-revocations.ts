@@ -7,7 +7,7 @@ import { PAGE, toRow } from './revocation-store.ts'
  */
 interface PendingRevocations {
   readonly isEmpty: () => boolean
-  /** Those of one call are written together. */
+  /** The revocations of one call are written together. */
   readonly add: (...revocations: readonly Revocation[]) => void
   readonly flush: (append: (revocations: readonly Revocation[]) => Promise<void>) => Promise<void>
   /** Call it before a comparison, and what it returns once that succeeded. */

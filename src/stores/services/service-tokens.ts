@@ -22,7 +22,7 @@ interface ServiceToken {
   readonly expiresAt: number
 }
 
-/** The same with what happened since. */
+/** A service token with what happened since it was issued. */
 export interface ListedToken extends ServiceToken {
   /** The name of its account, also after that was removed. */
   readonly service: string
@@ -120,9 +120,9 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
   }
 }
 
-type Row = Selectable<Schema['postern_service_token']> & { readonly username: string | null }
+type TokenRow = Selectable<Schema['postern_service_token']> & { readonly username: string | null }
 
-function toToken(row: Row): ListedToken {
+function toToken(row: TokenRow): ListedToken {
   const time = (ms: string | null) => (ms === null ? undefined : Number(ms))
   return {
     id: row.token_id,

@@ -1,6 +1,6 @@
 /** A token that a login issued. Times are milliseconds since the epoch. */
 export interface Session {
-  /** That of the token, in the revocation list too. */
+  /** The ID of the token, in the revocation list too. */
   readonly id: string
   readonly userId: string
   readonly username: string
@@ -29,7 +29,7 @@ export interface SessionStore {
   /** Ignores sessions that are not recorded. */
   markSeen(seen: readonly SeenSession[]): Promise<void>
   remove(sessions: readonly SessionName[]): Promise<void>
-  /** Those that have not expired, of one user or of all, also those that were revoked meanwhile. */
+  /** Sessions that have not expired, of one user or of all, also those that were revoked meanwhile. */
   list(userId?: string): Promise<readonly Session[]>
 }
 

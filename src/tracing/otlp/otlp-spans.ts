@@ -14,7 +14,7 @@ import { CLIENT, SERVER, toSpanJson } from './span-json.ts'
 interface OpenSpan extends Trace {
   readonly parentId: string | undefined
   readonly scheme: string
-  /** The same moment by the clock of the machine, and by one that nobody sets. */
+  /** The start by the clock of the machine, and by a clock that is never set. */
   readonly startMs: number
   readonly startedAt: number
   client?: ClientSpan

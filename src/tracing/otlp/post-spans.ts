@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib'
 /** What became of one export. */
 export type Posted =
   | { readonly kind: 'accepted'; readonly rejected: number; readonly reason?: string }
-  /** The same spans may be accepted later. */
+  /** The collector may accept these spans later. */
   | { readonly kind: 'later'; readonly reason: string; readonly afterMs: number | undefined }
   | { readonly kind: 'refused'; readonly reason: string }
 

@@ -313,7 +313,7 @@ export class H2Connection {
     const wasReady = this.#state === 'ready'
     this.#state = 'gone'
     this.#session?.disconnected('connection closed by the upstream')
-    // Those that had no stream yet.
+    // Calls that had no stream yet.
     for (const call of [...this.#calls]) this.#depart(call)
     const closed = new WireError('closed', 'connection closed by the upstream', unsent)
     this.#parts.onGone(this, wasReady ? undefined : (this.#failure ?? closed))

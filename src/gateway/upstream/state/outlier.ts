@@ -99,7 +99,7 @@ export function createOutlier(
   let otherCallerAt = Number.NEGATIVE_INFINITY
   let until = 0
   let ejectedFor: EjectionReason | undefined
-  /** Its first good response after the last ejection. */
+  /** When the first good response after the last ejection came. */
   let wellSince: number | undefined
   /** The length of the last ejection, in units of `baseEjectionMs`. */
   let units = 0

@@ -104,12 +104,12 @@ function createTargetState(first: StateUser): TargetState {
   return state
 }
 
-/** Its state, until it is released. `isNew`: the name leads to another server now. */
+/** The state of a target, until it is released. `isNew`: the name leads to another server now. */
 export type OpenState = (name: string, user: StateUser, isNew: boolean) => SharedState
 
 interface SharedState {
   readonly state: TargetState
-  /** Its target is retired. Call it once. */
+  /** The target is retired. Call it once. */
   readonly release: () => void
 }
 

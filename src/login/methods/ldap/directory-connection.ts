@@ -9,7 +9,7 @@ import {
   isRefusedBind,
   reasonOf,
 } from './directory-error.ts'
-import { type Entry, toEntry } from './entry.ts'
+import { type DirectoryEntry, toEntry } from './entry.ts'
 import { openSocket, type ServerAddress } from './open-socket.ts'
 
 export interface SearchRequest {
@@ -90,7 +90,7 @@ export class DirectoryConnection {
   }
 
   /** Entries only: references to other servers are not followed. */
-  async search(request: SearchRequest, deadline: Deadline): Promise<readonly Entry[]> {
+  async search(request: SearchRequest, deadline: Deadline): Promise<readonly DirectoryEntry[]> {
     if (!this.isBound) throw this.#failure('search', new Error('connection closed'))
     const { base, scope, filter, attributes, most } = request
     const options = {

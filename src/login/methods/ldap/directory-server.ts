@@ -1,7 +1,7 @@
 import type { Deadline } from './deadline.ts'
 import { DirectoryConnection, type SearchRequest } from './directory-connection.ts'
 import { DirectoryError } from './directory-error.ts'
-import type { Entry } from './entry.ts'
+import type { DirectoryEntry } from './entry.ts'
 import type { DirectorySettings } from './settings.ts'
 
 /** Active Directory locks an account after a few wrong passwords, ours included. */
@@ -15,7 +15,7 @@ export interface DirectoryServer {
   /** A connection for one login: a bind changes whose connection it is. */
   connect(deadline: Deadline): Promise<DirectoryConnection>
   /** Searches as the service account. */
-  search(request: SearchRequest, deadline: Deadline): Promise<readonly Entry[]>
+  search(request: SearchRequest, deadline: Deadline): Promise<readonly DirectoryEntry[]>
   /** Throws unless the service account, if one is configured, can search. */
   probe(deadline: Deadline): Promise<void>
   close(): void

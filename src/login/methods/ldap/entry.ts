@@ -1,5 +1,5 @@
 /** An entry with every attribute as a list, by its name in lower case, and without options. */
-export interface Entry {
+export interface DirectoryEntry {
   readonly dn: string
   readonly values: ReadonlyMap<string, readonly (string | Buffer)[]>
 }
@@ -9,7 +9,7 @@ type RawEntry = { readonly dn: string } & Readonly<
 >
 
 /** The library gives one value as it is, several as a list, and a missing one as an empty list. */
-export function toEntry({ dn, ...attributes }: RawEntry): Entry {
+export function toEntry({ dn, ...attributes }: RawEntry): DirectoryEntry {
   const values = Object.entries(attributes).map(([name, value]) => {
     const list: readonly (string | Buffer)[] =
       typeof value === 'string' || Buffer.isBuffer(value) ? [value] : value
@@ -19,13 +19,13 @@ export function toEntry({ dn, ...attributes }: RawEntry): Entry {
 }
 
 /** Its values that are text. */
-export function textsOf({ values }: Entry, attribute: string): readonly string[] {
+export function textsOf({ values }: DirectoryEntry, attribute: string): readonly string[] {
   const found = values.get(attribute.toLowerCase()) ?? []
   return found.filter((value) => typeof value === 'string')
 }
 
 /** Its first value, if that is text and not empty. */
-export function textOf(entry: Entry, attribute: string): string | undefined {
+export function textOf(entry: DirectoryEntry, attribute: string): string | undefined {
   return textsOf(entry, attribute).find((text) => text.trim() !== '')
 }
 
@@ -33,7 +33,7 @@ export function textOf(entry: Entry, attribute: string): string | undefined {
  * The lasting ID of an entry: the one value of this attribute. 16 bytes under the name of Active
  * Directory's objectGUID become the text that its tools show, in which three fields are little-endian.
  */
-export function subjectOf({ values }: Entry, attribute: string): string | undefined {
+export function subjectOf({ values }: DirectoryEntry, attribute: string): string | undefined {
   const found = values.get(attribute.toLowerCase()) ?? []
   const [value] = found
   if (value === undefined || found.length > 1) return undefined

@@ -6,7 +6,7 @@ import type { Deadline } from './deadline.ts'
 import type { Person } from './directory.ts'
 import type { DirectoryConnection } from './directory-connection.ts'
 import type { DirectoryServer, Searcher } from './directory-server.ts'
-import { type Entry, subjectOf, textOf, textsOf } from './entry.ts'
+import { type DirectoryEntry, subjectOf, textOf, textsOf } from './entry.ts'
 import { readGroups } from './read-groups.ts'
 import type { DirectorySettings, SearchSettings } from './settings.ts'
 import { filledDn, filledFilter, filledText, nameComparisons } from './templates.ts'
@@ -44,7 +44,7 @@ export function createFindPerson(settings: DirectorySettings, { onRefused }: Fin
     }
   }
 
-  function verify(given: NameAndPassword, asked: Asked): Promise<Entry | undefined> {
+  function verify(given: NameAndPassword, asked: Asked): Promise<DirectoryEntry | undefined> {
     if (userPrincipal !== undefined) return byPrincipal(given, asked, userPrincipal)
     if (userDn !== undefined) return byDn(given, asked, userDn)
     return bySearch(given, asked)
@@ -139,7 +139,7 @@ export function createFindPerson(settings: DirectorySettings, { onRefused }: Fin
     return [...Object.values(settings.attributes), ...(attribute === undefined ? [] : [attribute])]
   }
 
-  function toPerson(entry: Entry, url: string): Omit<Person, 'groups'> {
+  function toPerson(entry: DirectoryEntry, url: string): Omit<Person, 'groups'> {
     const { subject: subjectAttribute, username: nameAttribute, ...further } = settings.attributes
     const subject = subjectOf(entry, subjectAttribute)
     const username = textOf(entry, nameAttribute)

@@ -1,7 +1,7 @@
 import { Fault } from '../../../kernel/errors.ts'
 import type { Deadline } from './deadline.ts'
 import type { Searcher } from './directory-server.ts'
-import { type Entry, textsOf } from './entry.ts'
+import { type DirectoryEntry, textsOf } from './entry.ts'
 import type { GroupSettings } from './settings.ts'
 import { filledFilter } from './templates.ts'
 
@@ -11,7 +11,7 @@ const mostLevels = 10
 /** The groups of a person: values of an attribute of the entry, or entries that name the person. */
 export async function readGroups(
   settings: GroupSettings | undefined,
-  person: { readonly entry: Entry; readonly username: string },
+  person: { readonly entry: DirectoryEntry; readonly username: string },
   searcher: Searcher,
   deadline: Deadline,
 ): Promise<readonly string[]> {
@@ -22,7 +22,7 @@ export async function readGroups(
 }
 
 /** Active Directory shows a long list in parts, under `memberOf;range=0-1499`. */
-function ownGroups(entry: Entry, attribute: string, url: string): readonly string[] {
+function ownGroups(entry: DirectoryEntry, attribute: string, url: string): readonly string[] {
   const ranged = `${attribute.toLowerCase()};range=`
   if ([...entry.values.keys()].some((name) => name.startsWith(ranged))) {
     throw tooMany(
@@ -36,7 +36,7 @@ function ownGroups(entry: Entry, attribute: string, url: string): readonly strin
 /** Level by level where groups contain groups. Each group is asked for once, so circles end. */
 async function findGroups(
   { base, filter, nested }: GroupSettings & { readonly base: string },
-  { entry, username }: { readonly entry: Entry; readonly username: string },
+  { entry, username }: { readonly entry: DirectoryEntry; readonly username: string },
   searcher: Searcher,
   deadline: Deadline,
 ): Promise<readonly string[]> {

@@ -31,7 +31,7 @@ interface PathTrie {
    * patterns go, visits each node at most once, so that nothing backtracks, and allocates nothing.
    */
   readonly match: (path: string, found: number[]) => number
-  /** The same below another root, behind the numbers that `found` has already. */
+  /** Matches below another root, and adds to the numbers that `found` has already. */
   readonly matchBelow: (from: number, path: string, found: number[], before: number) => number
 }
 

@@ -8,7 +8,7 @@ export interface TrieNodes {
   /** For each node its parent, its flags with the length of its label, its child for `:name`, and
    * its label, four characters to a word. */
   words: Int32Array
-  /** The same memory, by characters. */
+  /** The memory of the words, by characters. */
   bytes: Uint8Array
   /** How many of the words are taken. */
   taken: number

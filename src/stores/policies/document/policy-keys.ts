@@ -55,7 +55,7 @@ export function policyKeys(prefix: string) {
     knownReplicas: `${prefix}replicas:known`,
     /** What each of them said last, by id. */
     replicaReports: `${prefix}replicas:reports`,
-    /** The same for those of the last ten seconds, as version 0.1.0 writes and reads them. */
+    /** Replicas of the last ten seconds, as version 0.1.0 writes and reads them. */
     replicas: `${prefix}replicas`,
     replica: (id: string) => `${prefix}replica:${id}`,
   } as const

@@ -13,7 +13,7 @@ export const largeBytes = 640 * 1024
 /** Little enough that taking it off the connection does not hold up requests. */
 const pieceBytes = 128 * 1024
 
-/** The same for commands, which have no requests to delay; one reply has less than `maxReplyBytes`. */
+/** Piece size for commands, which have no requests to delay; one reply has less than `maxReplyBytes`. */
 const commandPieceBytes = 16 * 1024 * 1024
 
 /**
@@ -43,7 +43,7 @@ export async function readPieces(
   throw tooLarge(key)
 }
 
-/** The same as text, for commands. */
+/** Reads the document as text, for commands. */
 export async function readStoredText(redis: RedisClient, key: string): Promise<string | undefined> {
   const pieces = await readPieces(redis, key, commandPieceBytes)
   return pieces && Buffer.concat(pieces).toString()

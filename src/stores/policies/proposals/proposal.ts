@@ -47,7 +47,7 @@ const limits = {
   signatures: 32,
 } as const
 
-/** Those of its hash in Redis. */
+/** Bounds of the hash of a proposal in Redis. */
 export const proposalBounds = { maxFields: 2 + 2 * limits.signatures, maxBytes: limits.about }
 
 const signaturePrefix = 'signature:'

@@ -53,9 +53,9 @@ export interface Replicas {
   forget(id: string): Promise<void>
   /** Forgets those that ran on this host and are certain to have ended. To be called at the start. */
   forgetEnded(own: OwnProcess): Promise<void>
-  /** Those that reported within the time for which replicas are known, by id. */
+  /** Replicas that reported within the time for which replicas are known, by id. */
   list(): Promise<readonly ReplicaReport[]>
-  /** The same, with what their policies were signed with. */
+  /** These replicas with the signatures of their policies. */
   signed(): Promise<readonly SignedReport[]>
 }
 

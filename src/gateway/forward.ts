@@ -129,7 +129,7 @@ function outgoingRequest(
   authorized: Authorized,
   reply: Reply,
   { upstreamHeaders, bodies }: ForwardParts,
-  { host, keepAlive, settings: { protocol = 'http1' } }: Upstream,
+  { settings: { host, keepAlive, protocol = 'http1' } }: Upstream,
 ): OutgoingRequest {
   const { received } = authorized
   const { call, sentPath, headers, origin, arrival } = received

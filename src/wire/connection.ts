@@ -145,6 +145,8 @@ export class Connection {
     callBegan()
     call.handler.sent()
     if (this.#surplus.needsPoll(request)) setImmediate(setImmediate, this.#depart)
+    // The server may be about to close it as idle: on a busy machine a turn can last that long.
+    else if (!this.#hasServed) this.#depart()
     else atEndOfTurn(this.#depart, this.#hasServed && mayRepeat(request))
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Upload } from '../../src/wire/request-head.ts'
+import { gatherCrowd, leaveCrowd } from '../support/crowd.ts'
 import { until } from '../support/until.ts'
 import { type RecordedCall, send, startPool } from '../support/wire-call.ts'
 import { startWireServer } from '../support/wire-server.ts'
@@ -105,6 +106,19 @@ describe('an idle connection that the server has just closed', () => {
 })
 
 describe('a fresh connection', () => {
+  // A turn can be long, and a server may close what it has accepted meanwhile.
+  test('gets its first request at once, whatever else is under way', async () => {
+    gatherCrowd()
+    onTestFinished(leaveCrowd)
+    const server = await startWireServer(({ socket }) => socket.write(sized('ok')))
+    const pool = startPool(server.origin)
+    const closeNext = () => process.nextTick(() => server.sockets[0]?.destroy())
+    const call = await send(pool, { method: 'POST' }, { sent: closeNext }).over
+
+    expect(server.sockets).toHaveLength(1)
+    expect(howFar(call).sent).toBe(true)
+  })
+
   test('is made although there are idle ones, and is kept afterwards', async () => {
     const { server, pool } = await startIdle()
     const first = send(pool, {}, {}, true)

@@ -6,9 +6,9 @@ import { send } from './send-exchange.ts'
 export function begin(it: Running): void {
   const { body, upstream } = it.parts
   const isReady = body === undefined || body.isCall || body.isComplete()
-  if (isReady || upstream.requestBufferBytes === 0) takeShare(it, false)
+  if (isReady || upstream.settings.requestBufferBytes === 0) takeShare(it, false)
   else {
-    body.gather(upstream.requestBufferBytes, {
+    body.gather(upstream.settings.requestBufferBytes, {
       ready() {
         if (!it.finished) takeShare(it, true)
       },
@@ -31,7 +31,7 @@ function takeShare(it: Running, hasWaited: boolean): void {
     return
   }
   it.stopWaiting = waitForShare(upstream.shares, share, {
-    withinMs: upstream.queueTimeoutMs,
+    withinMs: upstream.settings.queueTimeoutMs,
     begin() {
       it.stopWaiting = undefined
       return sendNow(it, share)

@@ -119,7 +119,7 @@ function resumeUpstream(it: Running): void {
 /** Whether requests of the same client, or of any, wait for its connection. */
 function isWanted({ share, target, parts: { upstream } }: Running): boolean {
   if (share !== undefined && share.line.length > 0) return true
-  return target.waiting() > upstream.connections
+  return target.waiting() > upstream.settings.connections
 }
 
 function cutOff(it: Running): void {

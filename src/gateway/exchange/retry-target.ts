@@ -28,6 +28,12 @@ export interface Retryable {
 const maxUncounted = 3
 
 /**
+ * The same after connections that the target had closed. A service that closes idle connections may do so
+ * several times before a gateway without CPU gets to a new one.
+ */
+const maxClosed = 10
+
+/**
  * The target for a retry after this error, if one is allowed: another target first, else the same one
  * if a new connection can help. Takes counted retries from the budget.
  */
@@ -43,11 +49,12 @@ export function retryTarget(it: Retryable, error: Error): Target | undefined {
     it.stale = undefined
   }
   if (repeat !== 'lost' && next !== undefined) {
-    return (notes.retries ?? 0) - it.counted < maxUncounted ? next : undefined
+    const most = isCut(error) ? maxClosed : maxUncounted
+    return (notes.retries ?? 0) - it.counted < most ? next : undefined
   }
   // A new connection broke; another one to the same target may hold.
   if (isCut(error)) next ??= it.target
-  if (next === undefined || it.counted >= upstream.retries || !upstream.budget.take()) {
+  if (next === undefined || it.counted >= upstream.settings.retries || !upstream.budget.take()) {
     return undefined
   }
   it.counted++

@@ -12,8 +12,8 @@ export function send(it: Running, fresh: boolean): void {
   it.attempt = target.began()
   notes.target = target.name
   notes.sentAt ??= performance.now()
-  if (target.waiting() > upstream.connections) {
-    it.timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs, it)
+  if (target.waiting() > upstream.settings.connections) {
+    it.timer = setTimeout(giveUpWaiting, upstream.settings.queueTimeoutMs, it)
   }
   it.call = target.send(request, it, fresh)
 }

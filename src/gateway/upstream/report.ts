@@ -35,9 +35,9 @@ export interface TargetReport {
 }
 
 export function reportUpstreams(upstreams: readonly Upstream[]): readonly UpstreamReport[] {
-  return upstreams.map(({ name, balance, targets }) => ({
+  return upstreams.map(({ name, settings, targets }) => ({
     name,
-    balance,
+    balance: settings.balance,
     targets: targets().map(reportTarget),
   }))
 }

@@ -22,6 +22,7 @@ export interface UpstreamSettings extends TargetSettings {
   /** The most connections that one client may use, in percent. */
   readonly maxShare: number
   readonly balance: 'round-robin' | 'least-outstanding'
+  /** How long a request may wait for a connection. */
   readonly queueTimeoutMs: number
   /** The most upgraded connections to one target. */
   readonly tunnels: number
@@ -49,16 +50,8 @@ interface LastingParts {
 /** A business service with one or more targets. */
 export interface Upstream {
   readonly name: string
-  readonly balance: UpstreamSettings['balance']
   readonly settings: UpstreamSettings
-  readonly host: string
-  readonly keepAlive: boolean
-  readonly requestBufferBytes: number
   readonly shares: Shares
-  /** How long a request may wait for a connection. */
-  readonly queueTimeoutMs: number
-  readonly connections: number
-  readonly retries: number
   readonly budget: RetryBudget
   /**
    * The target for a request, which may become a tunnel. Throws a Fault if every target is busy or
@@ -175,15 +168,8 @@ export function createUpstream(
 
   return {
     name,
-    balance: settings.balance,
     settings,
-    host: settings.host,
-    keepAlive: settings.keepAlive,
-    requestBufferBytes: settings.requestBufferBytes,
     shares: createShares(maxShared, () => most * all.length - maxShared()),
-    queueTimeoutMs: settings.queueTimeoutMs,
-    connections: settings.connections,
-    retries: settings.retries,
     budget: createRetryBudget(),
     choose,
     chooseAnother: find,

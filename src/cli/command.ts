@@ -139,14 +139,6 @@ export const configOption = {
   },
 } as const
 
-/** The argument of every command that is about a configuration file. */
-export const fileArgument = {
-  name: 'FILE',
-  optional: true,
-  description:
-    'configuration file (default: $POSTERN_CONFIG, else postern.yaml or config/postern.yaml)',
-} as const
-
 /** The option of every command that also prints JSON. */
 export const outputOption = {
   output: {

@@ -6,8 +6,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createClockSamples } from '../../src/cli/doctor/clock.ts'
-import { certificateFinding } from '../../src/cli/doctor/expiry.ts'
+import { createClockSamples } from '../../src/operations/doctor/clock.ts'
+import { reportCertificate } from '../../src/operations/doctor/expiry.ts'
+import { type Check, runChecks } from '../../src/operations/doctor/run-checks.ts'
 import { sentCommands } from '../../src/stores/redis/redis-rights.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
 import { startCollector } from '../support/collector.ts'
@@ -20,6 +21,11 @@ beforeAll(async () => {
   certificates = await createCertificates()
 })
 afterAll(() => certificates.remove())
+
+/** What one check finds first. */
+async function found(run: Check['run']) {
+  return (await runChecks([{ name: 'it', run }], 1000))[0]
+}
 
 async function listening(server: ReturnType<typeof createServer>): Promise<number> {
   server.listen(0, '127.0.0.1')
@@ -232,8 +238,11 @@ describe('doctor and certificates', () => {
     })
 
     const fix = 'renew it'
-    const past = certificateFinding('tls', 'it', { expires: new Date(Date.now() - 1000), fix })
-    expect(past).toMatchObject({ status: 'problem', fix })
+    const past = new Date(Date.now() - 1000)
+    expect(await found((report) => reportCertificate(report, 'it', past, fix))).toMatchObject({
+      status: 'problem',
+      fix,
+    })
   })
 
   test('verifies those of targets as a request does', async () => {
@@ -335,20 +344,20 @@ describe('doctor and limits', () => {
     })
   })
 
-  test('compares clocks as exactly as they were read', () => {
+  test('compares clocks as exactly as they were read', async () => {
     const sample = (theirs: number, stepMs = 0) => {
       const clock = createClockSamples()
       clock.add({ source: 'Redis', theirs, askedAt: 100_000, answeredAt: 104_000, stepMs })
-      return clock.finding(60)
+      return found((report) => clock.report(report, 60))
     }
 
-    expect(sample(100_500)).toMatchObject({ status: 'ok' })
-    expect(sample(95_500, 1000)).toMatchObject({ status: 'ok' })
-    expect(sample(90_000)).toMatchObject({
+    expect(await sample(100_500)).toMatchObject({ status: 'ok' })
+    expect(await sample(95_500, 1000)).toMatchObject({ status: 'ok' })
+    expect(await sample(90_000)).toMatchObject({
       status: 'warning',
       message: 'this machine is 10.0 s ahead of Redis',
     })
-    expect(sample(200_000)).toMatchObject({
+    expect(await sample(200_000)).toMatchObject({
       status: 'problem',
       message: 'this machine is 96.0 s behind Redis, more than jwt.clockSkewSeconds (60)',
     })

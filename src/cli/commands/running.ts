@@ -1,3 +1,4 @@
+import { doctor } from '../../operations/doctor/doctor.ts'
 import { fleet, status, upstreams, version } from '../../operations/running/running.ts'
 import { operationCommand } from './operation-command.ts'
 
@@ -5,6 +6,21 @@ const unanswered = {
   3: 'the configuration does not say where the gateway listens, and --ops is not given',
   5: 'the gateway did not answer',
 }
+
+export const doctorCommand = operationCommand(doctor, {
+  arguments: ['file'],
+  config: false,
+  exitCodes: {
+    0: 'no problems: the gateway would start and work',
+    1: 'problems were found',
+  },
+  examples: [
+    'postern doctor',
+    'postern doctor /etc/postern/postern.yaml',
+    'postern doctor --output json | jq -r \'.checks[] | select(.status != "ok") | .message\'',
+  ],
+  view: async () => (await import('../doctor/doctor-view.ts')).doctorView,
+})
 
 export const statusCommand = operationCommand(status, {
   exitCodes: {

@@ -6,12 +6,17 @@ import {
   gatewayOptions,
 } from '../command.ts'
 import { completionSpec } from '../completion/specs.ts'
-import { doctorSpec } from '../doctor/specs.ts'
 import { initSpec } from '../init/specs.ts'
 import { programsOf } from '../io.ts'
 import { consoleSpec, serveSpec, workerSpec } from '../program/specs.ts'
 import { command } from './run-command.ts'
-import { fleetCommand, statusCommand, upstreamsCommand, versionCommand } from './running.ts'
+import {
+  doctorCommand,
+  fleetCommand,
+  statusCommand,
+  upstreamsCommand,
+  versionCommand,
+} from './running.ts'
 
 /** Commands that share their first word. */
 export interface Group {
@@ -44,7 +49,7 @@ export const commands: readonly (Command & { readonly isInternal?: true })[] = [
     ),
     isInternal: true,
   },
-  command(doctorSpec, async () => (await import('../doctor/doctor.ts')).doctor),
+  doctorCommand,
   statusCommand,
   fleetCommand,
   upstreamsCommand,

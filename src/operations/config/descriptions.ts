@@ -2,8 +2,8 @@ import { Type } from '../../config/schema/type.ts'
 import { question } from '../operation.ts'
 import { flag, list, text, whole } from '../schema.ts'
 
-/** The first argument of these commands. */
-const file = {
+/** The first argument of commands about a configuration. */
+export const configArgument = {
   value: 'FILE',
   description:
     'configuration file (default: $POSTERN_CONFIG, else postern.yaml or config/postern.yaml)',
@@ -22,7 +22,7 @@ export const configCheck = question({
   details: `Opens certificates, keys, the key directory and the policy directory as "postern serve" does, and
 tries to listen on the configured hosts, on a free port. Prints every problem with its line.`,
   input: {
-    file,
+    file: configArgument,
     'no-files': {
       description: 'skip files and hosts, for a machine without them, such as CI',
       local: true,
@@ -37,6 +37,6 @@ tries to listen on the configured hosts, on a free port. Prints every problem wi
 export const configPrint = question({
   name: 'config print',
   summary: 'print the effective configuration, with defaults and with secrets masked',
-  input: { file },
+  input: { file: configArgument },
   document: Type.Unknown({ description: 'The settings, as config/schema.json describes them.' }),
 })

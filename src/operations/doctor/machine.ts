@@ -6,31 +6,28 @@ import { nearestExisting } from '../../operations/config/file-facts.ts'
 import { descriptorNeeds } from '../../workers/descriptors.ts'
 import { shareOf } from '../../workers/share.ts'
 import { workerCount } from '../../workers/worker-count.ts'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import type { Report } from './run-checks.ts'
 
-export function checkNode(): Finding {
-  if (!isTooOld(versions.node)) return ok('node', `Node ${versions.node}`)
-  return problem(
-    'node',
-    `Node ${versions.node} is too old`,
-    `install Node ${oldestNode} or a later version`,
-  )
+export function checkNode(report: Report): void {
+  const { node } = versions
+  if (!isTooOld(node)) report.ok(`Node ${node}`)
+  else report.problem(`Node ${node} is too old`, `install Node ${oldestNode} or a later version`)
 }
 
 /** The limit is that of the shell: a service manager sets another one. */
-export function checkDescriptors(config: Config): Finding {
+export function checkDescriptors(report: Report, config: Config): void {
   const { count } = workerCount(config)
   const { limit, needed } = descriptorNeeds(shareOf(config, count))
   const shown = (number: number) => number.toLocaleString('en-US')
-  if (limit === undefined) return ok('descriptors', 'this system reports no limit')
-  if (limit >= needed) {
-    return ok('descriptors', `${shown(limit)} allowed in this shell, ${shown(needed)} needed`)
+  if (limit === undefined) report.ok('this system reports no limit')
+  else if (limit >= needed) {
+    report.ok(`${shown(limit)} allowed in this shell, ${shown(needed)} needed`)
+  } else {
+    report.warning(
+      `${shown(limit)} allowed in this shell, but ${shown(needed)} needed for limits.connections (${shown(config.limits.connections)}): clients are refused before that`,
+      `raise the limit of the gateway to ${needed} (ulimit -n, LimitNOFILE of the unit), or lower limits.connections`,
+    )
   }
-  return warning(
-    'descriptors',
-    `${shown(limit)} allowed in this shell, but ${shown(needed)} needed for limits.connections (${shown(config.limits.connections)}): clients are refused before that`,
-    `raise the limit of the gateway to ${needed} (ulimit -n, LimitNOFILE of the unit), or lower limits.connections`,
-  )
 }
 
 const mebibyte = 1024 * 1024
@@ -39,16 +36,16 @@ const fullBytes = 64 * mebibyte
 const lowBytes = 1024 * mebibyte
 
 /** Whether the file system of this path has room for what a gateway writes there. */
-export async function checkSpace(setting: string, path: string): Promise<Finding> {
+export async function checkSpace(report: Report, setting: string, path: string): Promise<void> {
   const existing = await nearestExisting(path)
   const { bavail, blocks, bsize } = await statfs(existing)
-  if (blocks === 0) return ok(setting, `${existing} reports no size`)
   const free = bavail * bsize
   const message = `${existing} has ${sizeOf(free)} free`
   const fix = `free space there, or point ${setting} to another file system`
-  if (free < fullBytes) return problem(setting, message, fix)
-  if (free < lowBytes) return warning(setting, message, fix)
-  return ok(setting, message)
+  if (blocks === 0) report.ok(`${existing} reports no size`)
+  else if (free < fullBytes) report.problem(message, fix)
+  else if (free < lowBytes) report.warning(message, fix)
+  else report.ok(message)
 }
 
 function sizeOf(bytes: number): string {

@@ -1,6 +1,9 @@
-import { type CommandSpec, fileArgument, outputOption } from '../command.ts'
+import { Type } from '../../config/schema/type.ts'
+import { configArgument } from '../config/descriptions.ts'
+import { local } from '../operation.ts'
+import { flag, list, text, whole } from '../schema.ts'
 
-export const doctorSpec = {
+export const doctor = local({
   name: 'doctor',
   summary: 'check everything that "postern serve" needs, and say how to fix what is wrong',
   details: `Opens what the gateway opens: configuration, keys, certificates, policy, data directory, ports, Redis,
@@ -10,23 +13,24 @@ about it. A warning does not keep the gateway from working.
 
 Changes nothing: it creates no table, file or database, and is safe beside a running gateway. Run it as
 the user of the gateway and with its environment. Passwords and keys are never printed.`,
-  arguments: [fileArgument],
-  options: {
+  input: {
+    file: configArgument,
     timeout: {
       value: 'SECONDS',
       number: { min: 1, max: 600 },
       default: '15',
       description: 'time for each check; all run at once',
     },
-    ...outputOption,
   },
-  exitCodes: {
-    0: 'no problems: the gateway would start and work',
-    1: 'problems were found',
-  },
-  examples: [
-    'postern doctor',
-    'postern doctor /etc/postern/postern.yaml',
-    'postern doctor --output json | jq -r \'.checks[] | select(.status != "ok") | .message\'',
-  ],
-} as const satisfies CommandSpec
+  document: Type.Object({
+    ...{ file: text, ok: flag, problems: whole, warnings: whole },
+    checks: list(
+      Type.Object({
+        check: text,
+        status: Type.Enum(['ok', 'warning', 'problem']),
+        message: text,
+        fix: Type.Optional(text),
+      }),
+    ),
+  }),
+})

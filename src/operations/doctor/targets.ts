@@ -8,8 +8,8 @@ import { Invalid } from '../../kernel/errors.ts'
 import { readClientContext } from '../../kernel/pem-files.ts'
 import { createConnector, type TargetTls } from '../../wire/connect.ts'
 import { connectionFailure } from './connection-fix.ts'
-import { certificateFinding } from './expiry.ts'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { reportCertificate } from './expiry.ts'
+import type { Report } from './run-checks.ts'
 
 type Upstream = Config['upstreams'][string]
 
@@ -18,41 +18,43 @@ type Upstream = Config['upstreams'][string]
  * target accepts connections, the others only reduce its capacity.
  */
 export async function checkUpstream(
-  name: string,
+  report: Report,
+  setting: string,
   upstream: Upstream,
   cwd: string,
-): Promise<readonly Finding[]> {
+): Promise<void> {
   const tls = await readTls(upstream, cwd)
   // The check of the files reports them.
-  if (tls === 'unusable') return []
-  const urls = upstream.targets.flatMap((target) => urlOf(target) ?? [])
+  if (tls === 'unusable') return
   const tried = await Promise.all(
-    urls.map((url) =>
-      connect(url, tls, upstream).then(
-        (expires) => ({ url, expires }),
-        (error: unknown) => ({ url, error }),
-      ),
-    ),
+    upstream.targets
+      .flatMap((target) => urlOf(target) ?? [])
+      .map(async (url) => {
+        try {
+          return { url, expires: await connect(url, tls, upstream) }
+        } catch (error) {
+          return { url, error }
+        }
+      }),
   )
-  const check = `upstreams.${name}`
   const isDown = tried.every((each) => 'error' in each)
-  return tried.map((each) => {
-    if (!('error' in each)) {
-      const message = `${each.url} accepts connections`
-      if (each.expires === undefined) return ok(check, message)
-      return certificateFinding(check, `${message}, certificate`, {
-        expires: each.expires,
-        fix: 'renew the certificate of the service',
+  for (const each of tried) {
+    if ('error' in each) {
+      const { reason, fix } = connectionFailure(each.error, {
+        server: 'the service',
+        address: `${setting}.targets`,
+        trust: `set ${setting}.tls.caFile to the certificate of the authority that signed it`,
       })
+      report[isDown ? 'problem' : 'warning'](`${each.url} cannot be reached: ${reason}`, fix)
+      continue
     }
-    const { reason, fix } = connectionFailure(each.error, {
-      server: 'the service',
-      address: `${check}.targets`,
-      trust: `set ${check}.tls.caFile to the certificate of the authority that signed it`,
-    })
-    const finding = isDown ? problem : warning
-    return finding(check, `${each.url} cannot be reached: ${reason}`, fix)
-  })
+    const message = `${each.url} accepts connections`
+    if (each.expires === undefined) report.ok(message)
+    else {
+      const fix = 'renew the certificate of the service'
+      reportCertificate(report, `${message}, certificate`, each.expires, fix)
+    }
+  }
 }
 
 async function readTls(

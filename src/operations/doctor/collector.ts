@@ -1,16 +1,15 @@
 import { tracesUrl } from '../../tracing/otlp/open-otlp.ts'
 import { postSpans } from '../../tracing/otlp/post-spans.ts'
-import { type Finding, ok, warning } from './finding.ts'
+import type { Report } from './run-checks.ts'
 
 const name = 'tracing.otlp'
 
 /** Sends an export without spans. A gateway serves without its collector, so nothing here is a problem. */
-export async function checkCollector(otlp: string): Promise<readonly Finding[]> {
+export async function checkCollector(report: Report, otlp: string): Promise<void> {
   const url = tracesUrl(otlp)
   const posted = await postSpans(url, '{"resourceSpans":[]}', new AbortController().signal)
-  if (posted.kind === 'accepted') return [ok(name, `${shown(url)} accepts spans`)]
-  const { reason } = posted
-  return [warning(name, `${shown(url)} accepts no spans: ${reason}`, fixOf(reason))]
+  if (posted.kind === 'accepted') report.ok(`${shown(url)} accepts spans`)
+  else report.warning(`${shown(url)} accepts no spans: ${posted.reason}`, fixOf(posted.reason))
 }
 
 /** Without what could be a password. */

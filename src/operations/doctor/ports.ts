@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Listener } from '../../config/checks/listeners.ts'
-import { listenError } from '../../operations/config/hosts.ts'
-import { askOps } from '../../operations/running/ask-ops.ts'
-import { opsUrl } from '../../operations/running/ops-address.ts'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { listenError } from '../config/hosts.ts'
+import { askOps } from '../running/ask-ops.ts'
+import { opsUrl } from '../running/ops-address.ts'
 import { directoryOf, type PortOwner, portOwner } from './port-owner.ts'
+import type { Report } from './run-checks.ts'
 
 /** A gateway that answers on the ops listener of this configuration. */
 interface RunningGateway {
@@ -18,18 +18,27 @@ interface RunningGateway {
 
 /** Whether a gateway can listen where the configuration says, or does already. */
 export async function checkPorts(
+  report: Report,
   listeners: readonly Listener[],
   configuration: string,
-): Promise<readonly Finding[]> {
+): Promise<void> {
   const usable = listeners.flatMap(({ name, host, port, problem }) =>
     host === undefined || port === undefined || problem !== undefined ? [] : [{ name, host, port }],
   )
   const ops = usable.find(({ name }) => name === 'ops')
   const running = await findGateway(ops, configuration)
-  return Promise.all(usable.map((one) => checkPort(one, running)))
+  const codes = await Promise.all(
+    usable.map(({ host, port }) => (port === 0 ? undefined : listenError(host, port))),
+  )
+  for (const [at, one] of usable.entries()) {
+    await reportPort(report.about(`${one.name}.port`), { ...one, code: codes[at] }, running)
+  }
 }
 
-type Address = { readonly host: string; readonly port: number }
+interface Address {
+  readonly host: string
+  readonly port: number
+}
 
 async function findGateway(
   ops: Address | undefined,
@@ -55,53 +64,54 @@ async function canonical(path: string): Promise<string> {
   return realpath(path).catch(() => path)
 }
 
-async function checkPort(
-  { name, host, port }: Address & { readonly name: string },
-  running: RunningGateway | undefined,
-): Promise<Finding> {
-  const setting = `${name}.port`
-  const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  if (port === 0) return ok(setting, `${where}: the system chooses a free port`)
-  const code = await listenError(host, port)
-  if (code === undefined) return ok(setting, `${where} is free`)
-  if (code === 'EADDRINUSE') return inUse(name, where, await portOwner(port), running)
-  const message = `cannot listen on ${where} (${code})`
-  if (code === 'EACCES') {
-    const fix = `use a port of 1024 or above, or let the gateway use low ports (CAP_NET_BIND_SERVICE)`
-    return problem(setting, message, fix)
-  }
-  return problem(
-    setting,
-    message,
-    `set ${name}.host to an address of this machine, or 0.0.0.0 for all`,
-  )
+interface Tried extends Address {
+  readonly name: string
+  /** Why this machine cannot listen there. */
+  readonly code: string | undefined
 }
 
-function inUse(
-  name: string,
-  where: string,
-  owner: PortOwner | undefined,
+async function reportPort(
+  report: Report,
+  tried: Tried,
   running: RunningGateway | undefined,
-): Finding {
-  const setting = `${name}.port`
-  const fix = `stop the other program, or choose another ${setting}`
-  if (running === undefined) return problem(setting, `${where} is in use by ${named(owner)}`, fix)
-  const gateway = `the running Postern ${running.version}`
-  if (running.otherFile !== undefined && (owner === undefined || isOf(owner, running))) {
-    const message = `${where} is in use by ${gateway}${pidOf(running.pid)}, whose configuration is ${running.otherFile}`
-    return problem(setting, message, `stop that gateway, or choose another ${setting}`)
+): Promise<void> {
+  const { name, host, port, code } = tried
+  const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  if (port === 0) report.ok(`${where}: the system chooses a free port`)
+  else if (code === undefined) report.ok(`${where} is free`)
+  else if (code === 'EADDRINUSE') await reportUse(report, { ...tried, where }, running)
+  else {
+    const fix =
+      code === 'EACCES'
+        ? 'use a port of 1024 or above, or let the gateway use low ports (CAP_NET_BIND_SERVICE)'
+        : `set ${name}.host to an address of this machine, or 0.0.0.0 for all`
+    report.problem(`cannot listen on ${where} (${code})`, fix)
   }
-  if (name === 'ops') return ok(setting, `${where} is in use by ${gateway}${pidOf(running.pid)}`)
-  if (owner === undefined || running.pid === undefined) {
-    return warning(
-      setting,
-      `${where} is in use, probably by ${gateway}, which answers on the ops listener`,
-      'run this command as the user of the gateway, or as root, to be sure',
-    )
+}
+
+async function reportUse(
+  { ok, warning, problem }: Report,
+  { name, port, where }: Tried & { readonly where: string },
+  running: RunningGateway | undefined,
+): Promise<void> {
+  const owner = await portOwner(port)
+  const used = `${where} is in use`
+  const fix = `stop the other program, or choose another ${name}.port`
+  if (running === undefined) return problem(`${used} by ${named(owner)}`, fix)
+  const gateway = `the running Postern ${running.version}`
+  const { pid, otherFile } = running
+  if (otherFile !== undefined && (owner === undefined || isOf(owner, running))) {
+    const message = `${used} by ${gateway}${pidOf(pid)}, whose configuration is ${otherFile}`
+    return problem(message, `stop that gateway, or choose another ${name}.port`)
+  }
+  if (name === 'ops') return ok(`${used} by ${gateway}${pidOf(pid)}`)
+  if (owner === undefined || pid === undefined) {
+    const message = `${used}, probably by ${gateway}, which answers on the ops listener`
+    return warning(message, 'run this command as the user of the gateway, or as root, to be sure')
   }
   return isOf(owner, running)
-    ? ok(setting, `${where} is in use by ${gateway}${pidOf(owner.pid)}`)
-    : problem(setting, `${where} is in use by ${named(owner)}, not by ${gateway}`, fix)
+    ? ok(`${used} by ${gateway}${pidOf(owner.pid)}`)
+    : problem(`${used} by ${named(owner)}, not by ${gateway}`, fix)
 }
 
 /** The console is a process of its own, started by the gateway. */

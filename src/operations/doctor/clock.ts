@@ -4,13 +4,13 @@ import {
   clockOffset,
   offsetInWords,
 } from '../../fleet/clock-offset.ts'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import type { Report } from './run-checks.ts'
 
 /** What other clocks showed while they were asked. */
 export interface ClockSamples {
   /** `theirs`, `askedAt` and `answeredAt` in milliseconds since 1970; `stepMs`: their resolution. */
   add(sample: ClockSample): void
-  finding(acceptedSeconds: number): Finding | undefined
+  report(report: Report, acceptedSeconds: number): void
 }
 
 interface ClockSample {
@@ -25,21 +25,22 @@ export function createClockSamples(): ClockSamples {
   const samples: (ClockOffset & { readonly source: string })[] = []
   return {
     add: ({ source, ...sample }) => void samples.push({ source, ...clockOffset(sample) }),
-    finding(acceptedSeconds) {
-      if (samples.length === 0) return undefined
+    report(report, acceptedSeconds) {
+      if (samples.length === 0) return
       const off = (sample: ClockOffset) => Math.abs(certainOffset(sample))
       const worst = samples.reduce((a, b) => (off(b) > off(a) ? b : a))
       const words = offsetInWords(worst, worst.source)
       if (words === undefined) {
         // They answer in any order.
         const sources = samples.map(({ source }) => source).toSorted()
-        return ok('clock', `agrees with ${sources.join(', ')}`)
+        report.ok(`agrees with ${sources.join(', ')}`)
+        return
       }
       const message = `this machine is ${words}`
       const fix = 'synchronize both clocks, for example with chrony or "timedatectl set-ntp true"'
-      return off(worst) > acceptedSeconds * 1000
-        ? problem('clock', `${message}, more than jwt.clockSkewSeconds (${acceptedSeconds})`, fix)
-        : warning('clock', message, fix)
+      if (off(worst) > acceptedSeconds * 1000) {
+        report.problem(`${message}, more than jwt.clockSkewSeconds (${acceptedSeconds})`, fix)
+      } else report.warning(message, fix)
     },
   }
 }

@@ -1,130 +1,74 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { homes } from './support/library-homes.ts'
+import { arrows, cycles, sources, unusedExports } from './support/sources.ts'
 
-/** The folders of `src`: each may import those before it. Loose files are for all. */
+/** The folders of `src`: each may import those before it. */
 const order: readonly string[] = [
-  ...[
-    'kernel',
-    'background',
-    'log',
-    'metrics',
-    'tracing',
-    'fleet',
-    'h2',
-    'wire',
-    'signing',
-    'token',
-    'login',
-  ],
-  ...['messages', 'policy', 'admission', 'answers', 'replay', 'openapi', 'config'],
-  ...['gateway', 'http', 'page', 'stores', 'workers'],
+  ...['kernel', 'background', 'log', 'metrics', 'tracing', 'fleet', 'h2', 'wire', 'signing'],
+  ...['token', 'login', 'messages', 'policy', 'admission', 'answers', 'replay', 'openapi'],
+  ...['config', 'gateway', 'http', 'page', 'stores', 'workers'],
   ...['operations', 'cli', 'console', 'serve', 'main.ts'],
 ]
 
-/** Commands share the list of operations with the console. */
+/** Until the commands of `--gateway` find the list of operations elsewhere. */
 const upward = ['cli -> console']
 
-/** Single files that their folder's sub-folders import, which may import nothing of the folder. */
-const parts: ReadonlySet<string> = new Set([
-  ...['h2/error-codes.ts', 'policy/steps.ts', 'stores/second-factor/forget.ts'],
-  ...['patterns', 'type', 'setting-builders'].map((name) => `config/schema/${name}.ts`),
-  ...['mode', 'issuers', 'login-providers'].map((name) => `config/${name}.ts`),
-  ...['reply', 'route/route', 'stages', 'question', 'carriers'].map((name) => `gateway/${name}.ts`),
-  ...['console/problem.ts', 'console/headers.ts', 'serve/options.ts'],
-])
-
-/** Each library of the outside has one home. */
-const homes: Readonly<Record<string, RegExp>> = {
-  fastify: /^console\//,
-  'openid-client': /^login\/methods\/oidc\//,
-  jose: /^token\//,
-  casbin: /^policy\/engine\/(?:compile|casbin-engine)\.ts$/,
-  ioredis: /^stores\/redis\//,
-  kysely: /^stores\//,
-  mysql2: /^stores\/database\//,
-  pg: /^stores\/database\//,
-  '@electric-sql/pglite': /^stores\/embedded\//,
-  pino: /^log\/log\.ts$/,
-  bcrypt: /^login\/password-(?:hash|worker)\.ts$/,
-  'svg-captcha': /^login\//,
-  otpauth: /^login\/second-factor\/totp-codes\.ts$/,
-  uqr: /^cli\/second-factor\/qr-code\.ts$/,
-  typebox: /^config\/schema\//,
-  'lru-cache': /^kernel\/lru\.ts$/,
-  ldapts: /^login\/methods\/ldap\//,
-  bowser: /^stores\/login-log\/user-agent\.ts$/,
-  '@prometheus-io/client': /^metrics\/registry\.ts$/,
-  '@opentelemetry/api': /^tracing\/sdk-spans\.ts$/,
+/** Commands and console are views of operations: what they may import besides themselves. */
+const forViews = {
+  cli: ['kernel', 'background', 'fleet', 'messages', 'config', 'operations'],
+  console: ['kernel', 'background', 'fleet', 'messages', 'log', 'http', 'operations', 'cli'],
 }
 
-interface Source {
-  readonly path: string
-  readonly text: string
-  readonly imports: readonly { readonly from: string; readonly typeOnly: boolean }[]
-}
+/** Folders with more than views. The console logs people in by itself; the others only get fewer. */
+const exempt: readonly string[] = [
+  'console/access',
+  ...['cli/accounts', 'cli/evidence', 'cli/follow', 'cli/identities'],
+  ...['cli/init', 'cli/keys', 'cli/logins', 'cli/policy'],
+  ...['cli/publish', 'cli/questions', 'cli/record-if-reachable.ts', 'cli/remote'],
+  ...['cli/roles', 'cli/second-factor', 'cli/services', 'cli/sessions'],
+  ...['cli/tokens'],
+]
 
-const root = resolve('src')
-const sources: Source[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
-  .map((path) => {
-    const text = readFileSync(join(root, path), 'utf8')
-    const statements = text.matchAll(/^(?:import|export)(?<what>[^'"]*?)from '(?<from>[^']+)'/gms)
-    const dynamic = text.matchAll(/import\('(?<from>[^']+)'\)/g)
-    const imports = [...statements, ...dynamic].map(({ groups }) => ({
-      from: groups?.['from'] ?? '',
-      typeOnly: /^ type\b/.test(groups?.['what'] ?? ''),
-    }))
-    return { path, text, imports }
-  })
+/** What only these files may have. The numbers of the specification and the rules of a stage stay in one place. */
+const only: readonly (readonly [what: string, pattern: RegExp, files: readonly string[]])[] = [
+  ['compares with dev', /['"`]dev['"`]/, ['config/mode.ts']],
+  ['reads the process', /(?<![-\w])process\.[a-z]/, ['main.ts']],
+  ['makes Received', /\bas Received\b/, ['gateway/receive.ts']],
+  ['makes Identified', /\bas Identified\b/, ['gateway/identify.ts']],
+  ['makes Authorized', /\bas Authorized\b/, ['gateway/authorize.ts']],
+]
 
-function withoutComments(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
-}
+const top = (path: string) => path.split('/', 1)[0] ?? ''
 
-/** The folder of a file, or the file itself where it is a part of its own. */
-function partOf(path: string): string {
-  return parts.has(path) || !path.includes('/') ? path : dirname(path)
-}
-
-/** Every import of another file of ours, with both ends. */
-const arrows = sources.flatMap(({ path, imports }) =>
-  imports
-    .filter(({ from }) => from.startsWith('.'))
-    .map(({ from }) => ({ path, to: relative(root, resolve(root, dirname(path), from)) })),
+/** A file that imports nothing of its folder is a part of its own: the sub-folders may import it. */
+const inside = Map.groupBy(
+  arrows.filter(({ path, to }) => to.startsWith(`${dirname(path)}/`)),
+  ({ path }) => path,
 )
-
-/** The nodes that can be reached from themselves. */
-function cycles(edges: readonly (readonly [from: string, to: string])[]): readonly string[] {
-  const targets = Map.groupBy(edges, ([from]) => from)
-  return [...targets.keys()].filter((start) => {
-    const seen = new Set<string>()
-    const waiting = [start]
-    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-      for (const [, to] of targets.get(node) ?? []) {
-        if (to === start) return true
-        if (seen.has(to)) continue
-        seen.add(to)
-        waiting.push(to)
-      }
-    }
-    return false
-  })
-}
+const isLeaf = (path: string): boolean => (inside.get(path) ?? []).every(({ to }) => isLeaf(to))
+const partOf = (path: string) => (path.includes('/') && !isLeaf(path) ? dirname(path) : path)
 
 describe('the architecture', () => {
   test('imports in the order of its folders', () => {
-    const folderOf = (path: string) => path.split('/', 1)[0] ?? ''
-    const place = (path: string) => order.indexOf(folderOf(path))
-    const folders = new Set(sources.map(({ path }) => folderOf(path)))
+    const place = (path: string) => order.indexOf(top(path))
+    const unknown = sources.map(({ path }) => top(path)).filter((each) => !order.includes(each))
     const backwards = arrows
       .filter(({ path, to }) => place(to) > place(path))
-      .map(({ path, to }) => `${folderOf(path)} -> ${folderOf(to)}`)
+      .map(({ path, to }) => `${top(path)} -> ${top(to)}`)
 
-    expect([...folders].filter((each) => !each.endsWith('.ts') && !order.includes(each))).toEqual(
-      [],
-    )
+    expect(unknown).toEqual([])
     expect([...new Set(backwards)].toSorted()).toEqual(upward)
+  })
+
+  test.each(Object.entries(forViews))('keeps %s a view of operations', (folder, allowed) => {
+    const strays = arrows.filter(({ path, to }) => {
+      if (top(path) !== folder || exempt.some((each) => path.startsWith(each))) return false
+      return ![folder, ...allowed].includes(top(to)) && !upward.includes(`${folder} -> ${top(to)}`)
+    })
+
+    expect(strays).toEqual([])
   })
 
   test('leaves it to admission which paths are own, removed or canonical', () => {
@@ -137,128 +81,65 @@ describe('the architecture', () => {
     expect(own).toEqual([])
   })
 
-  test('points in one direction: no cycle of parts, and none of files, types included', () => {
-    const edges = arrows.map(({ path, to }) => [partOf(path), partOf(to)] as const)
-
-    expect(cycles(edges.filter(([from, to]) => from !== to))).toEqual([])
+  test('points in one direction: no cycle of files, types included, and none of parts', () => {
     expect(cycles(arrows.map(({ path, to }) => [path, to] as const))).toEqual([])
+    const edges = arrows.map(({ path, to }) => [partOf(path), partOf(to)] as const)
+    expect(cycles(edges.filter(([from, to]) => from !== to))).toEqual([])
   })
 
   test('keeps each library of the outside in its home', () => {
-    const strays = sources.flatMap(({ path, imports }) =>
-      imports.flatMap(({ from }) => {
-        const library = Object.keys(homes).find(
-          (name) => from === name || from.startsWith(`${name}/`),
-        )
-        return library !== undefined && !homes[library]?.test(path) ? [`${path} -> ${from}`] : []
-      }),
+    const imports = sources.flatMap(({ path, imports }) =>
+      imports.map(({ from }) => ({ path, from })),
+    )
+    const strays = Object.entries(homes).flatMap(([name, home]) =>
+      imports.filter(({ path, from }) => `${from}/`.startsWith(`${name}/`) && !home.test(path)),
     )
 
     expect(strays).toEqual([])
   })
 
   test('lets stores see only the types of login', () => {
-    const values = sources
-      .filter(({ path }) => path.startsWith('stores/'))
-      .flatMap(({ path, imports }) =>
-        imports
-          .filter(({ from, typeOnly }) => from.includes('/login/') && !typeOnly)
-          .map(({ from }) => `${path} -> ${from}`),
-      )
+    const values = arrows.filter(
+      ({ path, to, typeOnly }) => top(path) === 'stores' && top(to) === 'login' && !typeOnly,
+    )
 
     expect(values).toEqual([])
   })
 
   test('exports nothing that no other file imports', () => {
-    const readers = ['src', 'test', 'bench', 'scripts'].flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter((path) => /\.(?:ts|mjs)$/.test(path) && !path.includes('node_modules'))
-        .map((path) => join(folder, path)),
-    )
-    const imported = new Set<string>()
-    const loaded = new Set<string>()
-    for (const reader of readers) {
-      const text = readFileSync(reader, 'utf8')
-      const target = (from: string) => relative(root, resolve(dirname(reader), from))
-      for (const { groups } of text.matchAll(/(?<names>\{[^{}]*\}) from '(?<from>\.[^']+)'/g)) {
-        for (const [name] of groups?.['names']?.matchAll(/\w+/g) ?? []) {
-          imported.add(`${target(groups?.['from'] ?? '')} ${name}`)
-        }
-      }
-      for (const [, from = ''] of text.matchAll(/import\('(\.[^']+)'\)/g)) loaded.add(target(from))
-    }
-
     // Other packages import it, as `postern/login`.
-    const published = 'login/methods/module/contract.ts'
-    const unused = sources
-      .filter(({ path }) => !loaded.has(path) && path !== published)
-      .flatMap(({ path, text }) =>
-        [...text.matchAll(/^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm)]
-          .map(([, name]) => `${path} ${name}`)
-          .filter((name) => !imported.has(name)),
-      )
-
-    expect(unused).toEqual([])
+    expect(unusedExports('login/methods/module/contract.ts')).toEqual([])
   })
 
   test('has no barrel and no drawer', () => {
-    const drawers = sources.filter(({ path }) =>
-      /(?:^|\/)(?:index|utils?|helpers?|common|misc|types)\.ts$/.test(path),
-    )
+    const drawer = /(?:^|\/)(?:index|utils?|helpers?|common|misc|types)\.ts$/
 
-    expect(drawers.map(({ path }) => path)).toEqual([])
+    expect(sources.filter(({ path }) => drawer.test(path))).toEqual([])
   })
 
-  test('compares with dev in one file only', () => {
-    const comparing = sources.filter(({ text }) => /['"`]dev['"`]/.test(text))
+  test.each(only)('%s in one file only', (_, pattern, files) => {
+    const found = sources.filter(({ code }) => pattern.test(code)).map(({ path }) => path)
 
-    expect(comparing.map(({ path }) => path)).toEqual(['config/mode.ts'])
-  })
-
-  test('reads the process in main.ts only', () => {
-    const reading = sources.filter(({ text }) =>
-      /(?<![-\w])process\.[a-z]/.test(withoutComments(text)),
-    )
-
-    expect(reading.map(({ path }) => path)).toEqual(['main.ts'])
+    expect(found).toEqual(files)
   })
 
   test('bundles the file of every thread under its own name', () => {
+    const bundle = readFileSync('scripts/bundle.mjs', 'utf8')
     const threads = sources.flatMap(({ path, text }) =>
       [...text.matchAll(/import\.meta\.url\.replace\([^\n]*, '([-a-z]+)'\)/g)].map(([, name]) =>
         join(dirname(path), `${name}`),
       ),
     )
-    const bundle = readFileSync('scripts/bundle.mjs', 'utf8')
 
-    expect(threads.toSorted()).toEqual([
-      'login/methods/module/module-worker',
-      'login/password-worker',
-      'serve/console/command-thread',
-      'stores/policies/policy-worker',
-    ])
+    expect(threads).toHaveLength(4)
     expect(threads.filter((thread) => !bundle.includes(`'${thread}'`))).toEqual([])
-  })
-
-  test('makes each stage in its own file only', () => {
-    const made = sources.flatMap(({ path, text }) =>
-      [...text.matchAll(/\bas (Received|Identified|Authorized)\b/g)].map(
-        ([, stage]) => `${stage} in ${path}`,
-      ),
-    )
-
-    expect([...new Set(made)].sort()).toEqual([
-      'Authorized in gateway/authorize.ts',
-      'Identified in gateway/identify.ts',
-      'Received in gateway/receive.ts',
-    ])
   })
 
   test('catches nothing where deciding returns a value and refusing throws', () => {
     const pure =
       /^(?:admission|answers|metrics|policy\/(?:rule|model|set|import|review|checks|diff|expectations)|gateway\/(?:arrival|headers))\/|^(?:gateway|policy)\/(?!live)[^/]+$/
     const catching = sources.filter(
-      ({ path, text }) => pure.test(path) && /\bcatch\b\s*[({]/.test(withoutComments(text)),
+      ({ path, code }) => pure.test(path) && /\bcatch\b\s*[({]/.test(code),
     )
 
     expect(catching.map(({ path }) => path)).toEqual([])

@@ -1,5 +1,4 @@
-import type { Surroundings } from '../operations/context.ts'
-import type { Actor } from '../stores/audit/audit.ts'
+import type { Actor, Surroundings } from '../operations/context.ts'
 
 /** What a command may touch. Results go to `out`, messages to `err`. */
 export interface Io extends Surroundings {

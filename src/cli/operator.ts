@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Actor } from '../stores/audit/audit.ts'
+import type { Actor } from '../operations/context.ts'
 import type { Io } from './io.ts'
 
 /**

@@ -3,6 +3,8 @@ import type { Actor } from '../stores/audit/audit.ts'
 import type { Progress } from './progress.ts'
 import type { SharedStores } from './shared-stores.ts'
 
+export type { Actor }
+
 /** A policy directory that a caller sent, in place of one on this machine. */
 export interface DraftDirectory {
   readonly name: string

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Busy, QuestionThread, type Task } from '../../src/console/api/question-thread.ts'
-import { createPolicyMemory } from '../../src/console/stores/policy-memory.ts'
+import { createPolicyMemory } from '../../src/operations/policy-memory.ts'
 import { compileAt } from '../../src/policy/engine/compile.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { everyCommand } from '../../src/serve/console/every-command.ts'

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { failingTests } from '../../answers/policy-tests.ts'
 import { decline } from '../../operations/declined.ts'
+import { withGoAdminTable } from '../../operations/policy/go-admin-table.ts'
 import {
   type PolicySettings,
   policySettings,
@@ -22,7 +23,6 @@ import {
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count } from '../format.ts'
-import { withGoAdminTable } from '../go-admin-table.ts'
 import type { Io } from '../io.ts'
 import { readCandidate } from '../publish/candidate.ts'
 import { checkOver } from '../publish/publish.ts'

@@ -4,7 +4,7 @@ import { lowerThreadPriority } from '../../background/thread-priority.ts'
 import { findCommand } from '../../cli/commands/table.ts'
 import { perform } from '../../console/api/call-command.ts'
 import type { Task, ThreadData } from '../../console/api/question-thread.ts'
-import { createSharedStores } from '../../console/stores/shared-stores.ts'
+import { createSharedStores } from '../../operations/kept-stores.ts'
 
 /** Runs commands for the console, in a thread of its own, and keeps stores open between them. */
 const { cwd, env } = workerData as ThreadData

@@ -1,10 +1,13 @@
 import { resolve } from 'node:path'
-import { readConfig } from '../config/load.ts'
-import { Invalid } from '../kernel/errors.ts'
-import { openDatabase } from '../stores/database/database.ts'
-import { withForeignDatabase } from '../stores/policies/casbin-rows.ts'
-import { type WatchedTable, watchCasbinTable } from '../stores/policies/follow/table-fingerprint.ts'
-import type { Io } from './io.ts'
+import { readConfig } from '../../config/load.ts'
+import { Invalid } from '../../kernel/errors.ts'
+import { openDatabase } from '../../stores/database/database.ts'
+import { withForeignDatabase } from '../../stores/policies/casbin-rows.ts'
+import {
+  type WatchedTable,
+  watchCasbinTable,
+} from '../../stores/policies/follow/table-fingerprint.ts'
+import type { Surroundings } from '../context.ts'
 
 /** Reading a million rows takes longer than the timeouts of a login allow. */
 const foreignLimits = { poolSize: 1, connectTimeoutMs: 5000, statementTimeoutMs: 60_000 }
@@ -18,7 +21,7 @@ export async function withGoAdminTable<Result>(
     table,
     config: named,
   }: { readonly table: string | undefined; readonly config: string | undefined },
-  io: Io,
+  io: Pick<Surroundings, 'env' | 'cwd'>,
   work: (table: WatchedTable) => Promise<Result>,
 ): Promise<Result> {
   const { config, problems } = readConfig({ file: named, env: io.env, cwd: io.cwd })

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Invalid } from '../../kernel/errors.ts'
+import { Invalid } from './errors.ts'
 
 /** One file of the pages, as it is sent. */
 export interface PageFile {
@@ -13,8 +13,8 @@ export interface PageFile {
   readonly bytes: Buffer
 }
 
-/** Built from `console/`; the same place from `src/stores/files` and from `dist/stores/files`. */
-export const builtPages = fileURLToPath(new URL('../../../dist/pages', import.meta.url))
+/** Built from `console/`; the same place from `src/kernel` and from `dist/kernel`. */
+export const builtPages = fileURLToPath(new URL('../../dist/pages', import.meta.url))
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { createLru } from '../../kernel/lru.ts'
-import type { PolicyMemory } from '../../operations/shared-stores.ts'
-import type { CompiledSet } from '../../policy/engine/compile.ts'
-import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
+import { createLru } from '../kernel/lru.ts'
+import type { CompiledSet } from '../policy/engine/compile.ts'
+import type { PolicyFile, PolicySet } from '../policy/set/policy-set.ts'
+import type { PolicyMemory } from './shared-stores.ts'
 
 /** The live policy, two to compare it with, and a draft; 10,000 rules take about 10 MB. */
 const mostPolicies = 4

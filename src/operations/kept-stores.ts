@@ -1,7 +1,7 @@
-import type { SharedStores } from '../../operations/shared-stores.ts'
-import { type Database, openDatabase } from '../../stores/database/database.ts'
-import { createRedis, type RedisClient } from '../../stores/redis/redis.ts'
+import { type Database, openDatabase } from '../stores/database/database.ts'
+import { createRedis, type RedisClient } from '../stores/redis/redis.ts'
 import { createPolicyMemory } from './policy-memory.ts'
+import type { SharedStores } from './shared-stores.ts'
 
 /** Opens each store at its first use and keeps it. */
 export function createSharedStores(): SharedStores & { close(): Promise<void> } {

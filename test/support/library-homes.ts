@@ -1,0 +1,23 @@
+/** Each library of the outside has one home. */
+export const homes: Readonly<Record<string, RegExp>> = {
+  fastify: /^console\//,
+  'openid-client': /^login\/methods\/oidc\//,
+  jose: /^token\//,
+  casbin: /^policy\/engine\/(?:compile|casbin-engine)\.ts$/,
+  ioredis: /^stores\/redis\//,
+  kysely: /^stores\//,
+  mysql2: /^stores\/database\//,
+  pg: /^stores\/database\//,
+  '@electric-sql/pglite': /^stores\/embedded\//,
+  pino: /^log\/log\.ts$/,
+  bcrypt: /^login\/password-(?:hash|worker)\.ts$/,
+  'svg-captcha': /^login\//,
+  otpauth: /^login\/second-factor\/totp-codes\.ts$/,
+  uqr: /^cli\/second-factor\/qr-code\.ts$/,
+  typebox: /^config\/schema\//,
+  'lru-cache': /^kernel\/lru\.ts$/,
+  ldapts: /^login\/methods\/ldap\//,
+  bowser: /^stores\/login-log\/user-agent\.ts$/,
+  '@prometheus-io/client': /^metrics\/registry\.ts$/,
+  '@opentelemetry/api': /^tracing\/sdk-spans\.ts$/,
+}

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { takeGateway } from '../../src/cli/commands/gateway-option.ts'
 import { allCommands } from '../../src/cli/commands/overview.ts'
+import { questions } from '../../src/cli/offered/operations.ts'
+import { draftOperations, writeOperations } from '../../src/cli/offered/writes.ts'
 import { drawn } from '../../src/cli/remote/captcha.ts'
-import { questions } from '../../src/console/api/operations.ts'
-import { draftOperations, writeOperations } from '../../src/console/api/writes.ts'
 import { drawCaptcha } from '../../src/login/captcha/captcha-image.ts'
 import {
   apiPath,

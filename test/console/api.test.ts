@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { questions as operations } from '../../src/console/api/operations.ts'
+import { questions as operations } from '../../src/cli/offered/operations.ts'
 import { folder } from '../cli/policy-runner.ts'
 import { compareAnswers } from '../support/compare-answers.ts'
 import { startConsoleApi } from '../support/console-api.ts'

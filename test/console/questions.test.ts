@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { questions } from '../../src/console/api/operations.ts'
+import { questions } from '../../src/cli/offered/operations.ts'
 import { startConsole } from '../support/start-console.ts'
 
 /** What questions need beside their path. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { findCommand } from '../../src/cli/commands/table.ts'
+import { type Operation, questions } from '../../src/cli/offered/operations.ts'
+import { parametersOf } from '../../src/cli/offered/parameters.ts'
+import { draftOperations, writeOperations } from '../../src/cli/offered/writes.ts'
 import { isAtLeast } from '../../src/console/access/roles.ts'
 import { openApiDocument } from '../../src/console/api/openapi.ts'
-import { type Operation, questions } from '../../src/console/api/operations.ts'
-import { parametersOf } from '../../src/console/api/parameters.ts'
-import { draftOperations, writeOperations } from '../../src/console/api/writes.ts'
 import { startConsole, type TestConsole } from '../support/start-console.ts'
 import { testSecret, tokenOf } from '../support/tokens.ts'
 

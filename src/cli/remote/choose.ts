@@ -1,8 +1,8 @@
-import { checkInput, type Input } from '../../console/api/check-input.ts'
-import { type Operation, questions } from '../../console/api/operations.ts'
-import { type Parameter, parametersOf } from '../../console/api/parameters.ts'
-import { draftOperations, writeOperations } from '../../console/api/writes.ts'
 import type { CommandSpec } from '../command.ts'
+import { checkInput, type Input } from '../offered/check-input.ts'
+import { type Operation, questions } from '../offered/operations.ts'
+import { type Parameter, parametersOf } from '../offered/parameters.ts'
+import { draftOperations, writeOperations } from '../offered/writes.ts'
 import { hintFor, whyNotOffered, whyNotPossible } from './not-offered.ts'
 
 /** What the user typed, as far as they typed it. */

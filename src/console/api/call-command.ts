@@ -1,7 +1,7 @@
 import type { Command, CommandSpec, Printed } from '../../cli/command.ts'
+import type { Input } from '../../cli/offered/check-input.ts'
+import type { Parameter } from '../../cli/offered/parameters.ts'
 import { contextOf } from '../../cli/operation-context.ts'
-import type { Input } from './check-input.ts'
-import type { Parameter } from './parameters.ts'
 import { type ConsoleIo, personIo } from './person-io.ts'
 import type { Task } from './question-thread.ts'
 

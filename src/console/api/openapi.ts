@@ -1,10 +1,10 @@
 import type { Command, CommandSpec, FindCommand } from '../../cli/command.ts'
+import type { Operation } from '../../cli/offered/operations.ts'
+import { questions } from '../../cli/offered/operations.ts'
+import { type Parameter, parametersOf } from '../../cli/offered/parameters.ts'
+import { draftOperations, writeOperations } from '../../cli/offered/writes.ts'
 import { version } from '../../kernel/version.ts'
 import { directoryName, draftName, mostFiles } from './draft.ts'
-import type { Operation } from './operations.ts'
-import { questions } from './operations.ts'
-import { type Parameter, parametersOf } from './parameters.ts'
-import { draftOperations, writeOperations } from './writes.ts'
 
 /** The description of the management API, as `docs/console-openapi.yaml` has it. */
 export async function openApiDocument(find: FindCommand): Promise<object> {

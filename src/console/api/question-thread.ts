@@ -1,8 +1,8 @@
 import { type CallableThread, CallTimeout, startCallable } from '../../background/thread.ts'
 import type { Printed } from '../../cli/command.ts'
+import type { Input } from '../../cli/offered/check-input.ts'
 import { Fault } from '../../kernel/errors.ts'
 import type { DraftDirectory } from '../../operations/context.ts'
-import type { Input } from './check-input.ts'
 
 /** A command to run, and for whom. */
 export interface Task {

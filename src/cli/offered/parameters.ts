@@ -1,4 +1,4 @@
-import type { ArgumentSpec, CommandSpec, OptionSpec } from '../../cli/command.ts'
+import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts'
 import type { Operation } from './operations.ts'
 
 /** The schema of one value, as OpenAPI documents have it. */

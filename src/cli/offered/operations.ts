@@ -17,7 +17,6 @@ import { roleList, roleShow } from '../../operations/roles/descriptions.ts'
 import { fleet, status, upstreams, version } from '../../operations/running/descriptions.ts'
 import { serviceList, tokenList } from '../../operations/services/descriptions.ts'
 import { sessionList } from '../../operations/sessions/descriptions.ts'
-import type { ConsoleRole } from '../access/roles.ts'
 
 /**
  * A command that the management API offers. Of an operation, callers may set all fields of its input but local ones. Of
@@ -28,7 +27,7 @@ export interface Operation {
   /** Its words, such as `policy who`; with slashes between them they are the path. */
   readonly command: string
   /** The console role that it needs. */
-  readonly role: ConsoleRole
+  readonly role: Exclude<Description['access'], 'local'>
   /** A `question` is a GET. A `draft` is a question with files in the body, a `change` a POST too. */
   readonly kind?: 'draft' | 'change'
   /** Arguments, in lower case, and options that callers may set. */

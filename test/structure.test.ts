@@ -22,7 +22,7 @@ const forViews = {
 const exempt: readonly string[] = [
   'console/access',
   ...['cli/accounts', 'cli/evidence', 'cli/follow', 'cli/identities'],
-  ...['cli/init', 'cli/keys', 'cli/logins', 'cli/policy'],
+  ...['cli/keys', 'cli/logins', 'cli/policy'],
   ...['cli/publish', 'cli/questions', 'cli/record-if-reachable.ts', 'cli/remote'],
   ...['cli/roles', 'cli/second-factor', 'cli/services', 'cli/sessions'],
   ...['cli/tokens'],

@@ -28,25 +28,10 @@ export interface Group {
 /** The commands of one word. */
 export const commands: readonly (Command & { readonly isInternal?: true })[] = [
   command(initSpec, async () => (await import('../init/init.ts')).init),
-  command(
-    serveSpec,
-    async () =>
-      ({ options }, io) =>
-        programsOf(io).serve(options, io),
-  ),
-  command(
-    consoleSpec,
-    async () =>
-      ({ options }, io) =>
-        programsOf(io).console(options, io),
-  ),
+  command(serveSpec, async () => async (call, io) => programsOf(io).serve(call.options, io)),
+  command(consoleSpec, async () => async (call, io) => programsOf(io).console(call.options, io)),
   {
-    ...command(
-      workerSpec,
-      async () =>
-        ({ options }, io) =>
-          programsOf(io).worker(options, io),
-    ),
+    ...command(workerSpec, async () => async (call, io) => programsOf(io).worker(call.options, io)),
     isInternal: true,
   },
   doctorCommand,

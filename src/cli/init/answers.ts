@@ -1,40 +1,23 @@
 import { decline } from '../../operations/declined.ts'
-import { nameProblem } from '../../stores/accounts/account-name.ts'
-import { adminKey } from '../../stores/accounts/last-admin.ts'
-import { randomPassword } from '../../stores/accounts/random-password.ts'
-import { passwordProblem } from '../accounts/user-password.ts'
-import { UsageError } from '../command.ts'
+import type { init } from '../../operations/init/descriptions.ts'
+import { adminKey, problems } from '../../operations/init/problems.ts'
+import type { Template } from '../../operations/init/templates/template.ts'
+import type { RunOf } from '../../operations/operation.ts'
+import { type Call, UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
 import { checkKey } from '../roles/role-text.ts'
-import type { Template, TemplateValues } from './templates/template.ts'
+import type { initSpec } from './specs.ts'
 
-interface InitOptions {
-  readonly upstream: string | undefined
-  readonly port: number | undefined
-  readonly role: string
-  readonly user: string | undefined
-  readonly 'password-stdin': boolean
-}
-
-export interface FirstAccount {
-  readonly name: string
-  readonly password: string
-  readonly isGenerated: boolean
-}
+type Options = Call<typeof initSpec>['options']
 
 /** What a project is made of. */
-export interface Answers {
-  readonly values: TemplateValues
-  /** Absent where Postern has no accounts of its own. */
-  readonly account: FirstAccount | undefined
+export type Answers = Omit<Parameters<RunOf<typeof init>>[0], 'dir' | 'template'> & {
+  readonly upstream: string
+  readonly port: number
 }
 
 /** What the options say, and on a terminal what the person answers. Throws `UsageError`. */
-export async function readAnswers(
-  options: InitOptions,
-  template: Template,
-  io: Io,
-): Promise<Answers> {
+export async function readAnswers(options: Options, template: Template, io: Io): Promise<Answers> {
   checkKey(options.role)
   if (options.role === adminKey) {
     throw new UsageError(
@@ -45,32 +28,32 @@ export async function readAnswers(
     given: options.upstream,
     option: '--upstream',
     suggested: template.defaultUpstream,
-    problem: upstreamProblem,
+    problem: problems.upstream,
     io,
   })
   const { port = 8000, role } = options
-  return {
-    values: { upstream: upstream.replace(/\/$/, ''), port, role },
-    account: template.hasAccounts ? await readAccount(options, io) : undefined,
-  }
+  const account = template.hasAccounts
+    ? await readAccount(options, io)
+    : { user: undefined, password: undefined }
+  return { upstream: upstream.replace(/\/$/, ''), port, role, ...account }
 }
 
-async function readAccount(options: InitOptions, io: Io): Promise<FirstAccount> {
+async function readAccount(options: Options, io: Io): Promise<Pick<Answers, 'user' | 'password'>> {
   const own = io.userName ?? ''
-  const name = await read('Name of your account', {
+  const user = await read('Name of your account', {
     given: options.user,
     option: '--user',
-    suggested: nameProblem(own) === undefined ? own : 'admin',
-    problem: nameProblem,
+    suggested: problems.user(own) === undefined ? own : 'admin',
+    problem: problems.user,
     io,
   })
   const password = options['password-stdin']
     ? (await io.readStdin()).replace(/\r?\n$/, '')
-    : await typedPassword(name, io)
-  if (password === '') return { name, password: randomPassword(), isGenerated: true }
-  const problem = passwordProblem(password, name)
+    : await typedPassword(user, io)
+  if (password === '') return { user, password: undefined }
+  const problem = problems.password(password, user)
   if (problem !== undefined) throw new UsageError(problem)
-  return { name, password, isGenerated: false }
+  return { user, password }
 }
 
 interface Question {
@@ -105,7 +88,7 @@ async function typedPassword(name: string, io: Io): Promise<string> {
     const question = `Password of ${name} (empty: generate one): `
     const typed = (await io.prompt(question, { isHidden: true })) ?? aborted()
     if (typed === '') return typed
-    const wrong = passwordProblem(typed, name)
+    const wrong = problems.password(typed, name)
     if (wrong !== undefined) {
       io.err(`${wrong}\n`)
       continue
@@ -122,17 +105,4 @@ function canAsk(io: Io): io is Io & Required<Pick<Io, 'prompt'>> {
 
 function aborted(): never {
   decline('nothing was written: the questions were not answered')
-}
-
-/** The file would say it too, but only after the other questions. */
-function upstreamProblem(text: string): string | undefined {
-  const url = URL.parse(text)
-  const isPlain =
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    [text, `${text}/`].includes(`${url.origin}/`) &&
-    url.hostname !== ''
-  return isPlain
-    ? undefined
-    : `${JSON.stringify(text)} is not the address of a service: write scheme, host and port, such as http://127.0.0.1:3000`
 }

@@ -1,7 +1,7 @@
 import { lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault } from '../../kernel/errors.ts'
-import { decline } from '../../operations/declined.ts'
+import { decline } from '../declined.ts'
 import type { GeneratedFile } from './templates/template.ts'
 
 /** A directory that is filled out of sight, and gets everything or nothing. */

@@ -27,14 +27,22 @@ export interface PolicyText {
   readonly modelText?: string
   readonly lines?: readonly string[]
   readonly exclusions?: string
+  readonly guardrails?: string
 }
 
 /** The files of a policy directory, from the pieces a test cares about. */
-export function policyFiles({ model, modelText, lines, exclusions }: PolicyText): PolicyFile[] {
+export function policyFiles({
+  model,
+  modelText,
+  lines,
+  exclusions,
+  guardrails,
+}: PolicyText): PolicyFile[] {
   return [
     { name: 'model.conf', text: modelText ?? formatModel(model ?? shippedModel) },
     { name: 'policy.csv', text: (lines ?? ['p, editor, /api/v1/orders, GET']).join('\n') },
     { name: 'exclusions.yaml', text: exclusions ?? '' },
+    ...(guardrails === undefined ? [] : [{ name: 'guardrails.yaml', text: guardrails }]),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { formatModel } from '../set/format.ts'
+import { guardrailKey } from '../set/guardrails.ts'
 import {
   datedKey,
   exclusionKey,
@@ -15,12 +16,19 @@ export function isSamePolicy(one: PolicyContent, other: PolicyContent): boolean 
   return wholeOf(one) === wholeOf(other)
 }
 
-function wholeOf({ model, rules, inheritances, exclusions }: PolicyContent): string {
+function wholeOf({
+  model,
+  rules,
+  inheritances,
+  exclusions,
+  guardrails = [],
+}: PolicyContent): string {
   const ruleKeys = rules.map((each) => datedKey(ruleKey(each), each))
   return JSON.stringify([
     formatModel(model),
     model.casbin?.effect === 'priority' ? ruleKeys : ruleKeys.sort(),
     inheritances.map((each) => datedKey(inheritanceKey(each), each)).sort(),
     exclusions.map((each) => datedKey(exclusionKey(each), each)).sort(),
+    guardrails.map(guardrailKey).sort(),
   ])
 }

@@ -5,6 +5,7 @@ import { pairLines, type TableLine } from './common-lines.ts'
 import { createCsvParser } from './csv.ts'
 import { distinct } from './distinct.ts'
 import { parseExclusions } from './exclusions.ts'
+import { guardrailKey, parseGuardrails } from './guardrails.ts'
 import { checkInheritances } from './inheritance.ts'
 import {
   type KeyedSet,
@@ -46,7 +47,9 @@ function parseEdit(
   }
   // An equal line may have another meaning below another comment.
   if (hasUntil || after.tables.some(({ text }) => /#.*postern.*until/i.test(text))) return undefined
-  for (const file of [...after.tables, ...after.exclusionLists]) reportByteOrderMarks(file, report)
+  const { tables, exclusionLists, guardrailLists } = after
+  for (const file of [...tables, ...exclusionLists, ...guardrailLists])
+    reportByteOrderMarks(file, report)
 
   const parseCsv = createCsvParser(model, report)
   const parseLine = ({ text }: TableLine) => finish(parseCsv({ name: '', text }))
@@ -97,6 +100,7 @@ function parseEdit(
       exclusionKey,
     ),
   )
+  const guardrails = guardrailLists.flatMap((file) => parseGuardrails(file, report))
   checkInheritances(links.list, report)
   if (!isSound) return undefined
   return Object.freeze({
@@ -104,11 +108,13 @@ function parseEdit(
     rules: Object.freeze(withoutRepeated(rules, repeated)),
     inheritances: links.list,
     exclusions: exclusions.list,
+    ...(guardrails.length > 0 && { guardrails: Object.freeze(guardrails) }),
     revision: finish(
       revisionInSteps(model, {
         rules: merged(ruleKeys, goneKeys, [...newKeys].sort()),
         inheritances: links.keys,
         exclusions: exclusions.list.map((each) => datedKey(exclusionKey(each), each)).sort(),
+        guardrails: guardrails.map(guardrailKey).sort(),
       }),
     ),
   })

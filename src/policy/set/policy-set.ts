@@ -8,6 +8,7 @@ import { reportByteOrderMarks } from './byte-order-mark.ts'
 import { createCsvParser, type PolicyLines } from './csv.ts'
 import { distinct } from './distinct.ts'
 import { parseExclusions } from './exclusions.ts'
+import { guardrailKey, parseGuardrails } from './guardrails.ts'
 import { checkInheritances } from './inheritance.ts'
 import {
   datedKey,
@@ -33,7 +34,7 @@ export interface PolicyFile {
 
 /**
  * Turns the files of a policy directory (`model.conf`, `*.csv` in the order of their names,
- * `exclusions.yaml`) into a policy set, all or nothing. Throws `Invalid` with every problem found.
+ * `exclusions.yaml`, `guardrails.yaml`) into a policy set, all or nothing. Throws `Invalid` with every problem found.
  * A directory without rules is refused unless a line `# postern: empty` declares it.
  */
 export function parsePolicySet(files: readonly PolicyFile[]): PolicySet {
@@ -58,8 +59,9 @@ export function* parseKeyed(files: readonly PolicyFile[]): Steps<KeyedSet> {
   const problems: Problem[] = []
   const report = (problem: Problem) => problems.push(problem)
 
-  const { models, tables, exclusionLists } = sortOut(files, report)
-  for (const file of [...models, ...tables, ...exclusionLists]) reportByteOrderMarks(file, report)
+  const { models, tables, exclusionLists, guardrailLists } = sortOut(files, report)
+  for (const file of [...models, ...tables, ...exclusionLists, ...guardrailLists])
+    reportByteOrderMarks(file, report)
   for (const file of models) reportUntil(file, report)
   const [modelFile] = models
   const model = modelFile === undefined ? undefined : parseModel(modelFile, report)
@@ -81,6 +83,7 @@ export function* parseKeyed(files: readonly PolicyFile[]): Steps<KeyedSet> {
     exclusionKey,
   )
 
+  const guardrails = guardrailLists.flatMap((file) => parseGuardrails(file, report))
   checkInheritances(inheritances.list, report)
   // A table whose every line is bad is not empty.
   if (problems.length === 0) checkEmptiness(tables, lines, report)
@@ -94,12 +97,14 @@ export function* parseKeyed(files: readonly PolicyFile[]): Steps<KeyedSet> {
       ? inheritances.list.map(keyed(inheritanceKey)).sort()
       : inheritances.keys,
     exclusions: exclusions.list.map(keyed(exclusionKey)).sort(),
+    guardrails: guardrails.map(guardrailKey).sort(),
   })
   const set = Object.freeze({
     model,
     rules: rules.list,
     inheritances: inheritances.list,
     exclusions: exclusions.list,
+    ...(guardrails.length > 0 && { guardrails: Object.freeze(guardrails) }),
     revision,
   })
   return { set, ruleKeys: rules.keys, hasUntil }
@@ -141,21 +146,29 @@ export function sortOut(files: readonly PolicyFile[], report: (problem: Problem)
     // A file with a mistyped name may contain deny rules.
     report({
       file: name,
-      message: 'unexpected file: a policy directory contains model.conf, *.csv and exclusions.yaml',
+      message:
+        'unexpected file: a policy directory contains model.conf, *.csv, exclusions.yaml and guardrails.yaml',
     })
   }
-  for (const kind of ['model.conf', 'exclusions.yaml'] as const) {
+  for (const kind of ['model.conf', 'exclusions.yaml', 'guardrails.yaml'] as const) {
     for (const { name } of of(kind).slice(1))
       report({ file: name, message: `duplicate ${kind}: keep one` })
   }
   if (of('model.conf').length === 0)
     report({ file: 'model.conf', message: 'missing: every policy needs a model.conf' })
-  return { models: of('model.conf'), tables: of('csv'), exclusionLists: of('exclusions.yaml') }
+  return {
+    models: of('model.conf'),
+    tables: of('csv'),
+    exclusionLists: of('exclusions.yaml'),
+    guardrailLists: of('guardrails.yaml'),
+  }
 }
 
-function kindOf(name: string): 'model.conf' | 'csv' | 'exclusions.yaml' | 'note' | 'unknown' {
+type FileKind = 'model.conf' | 'csv' | 'exclusions.yaml' | 'guardrails.yaml' | 'note' | 'unknown'
+
+function kindOf(name: string): FileKind {
   const base = name.slice(name.lastIndexOf('/') + 1)
-  if (base === 'model.conf' || base === 'exclusions.yaml') return base
+  if (base === 'model.conf' || base === 'exclusions.yaml' || base === 'guardrails.yaml') return base
   if (base.endsWith('.csv')) return 'csv'
   return base.endsWith('.md') ? 'note' : 'unknown'
 }

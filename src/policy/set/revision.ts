@@ -3,6 +3,7 @@ import type { Model } from '../model/model.ts'
 import type { Exclusion, Inheritance, Rule } from '../rule/rule.ts'
 import { type Expiring, formatUntil } from '../rule/until.ts'
 import { rowsPerStep, type Steps } from '../steps.ts'
+import type { Guardrail } from './guardrails.ts'
 
 /** What a revision hashes: the meaning of a policy, not its files. */
 export interface PolicyContent {
@@ -10,6 +11,8 @@ export interface PolicyContent {
   readonly rules: readonly Rule[]
   readonly inheritances: readonly Inheritance[]
   readonly exclusions: readonly Exclusion[]
+  /** Absent: the policy has none. */
+  readonly guardrails?: readonly Guardrail[]
 }
 
 /** The keys of the parts of a policy, each once and in a canonical order. */
@@ -17,6 +20,7 @@ interface ContentKeys {
   readonly rules: Iterable<string>
   readonly inheritances: Iterable<string>
   readonly exclusions: Iterable<string>
+  readonly guardrails: readonly string[]
 }
 
 /**
@@ -27,7 +31,9 @@ interface ContentKeys {
 export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string> {
   const hash = createHash('sha256')
   hash.update(`model\n${modelKey(model)}\n`)
-  for (const part of ['rules', 'inheritances', 'exclusions'] as const) {
+  for (const part of ['rules', 'inheritances', 'exclusions', 'guardrails'] as const) {
+    // Revisions of policies without guardrails keep the names that earlier versions gave them.
+    if (part === 'guardrails' && keys.guardrails.length === 0) break
     hash.update(`${part}\n`)
     let lines = ''
     let count = 0

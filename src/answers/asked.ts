@@ -10,7 +10,7 @@ export interface Asked {
 }
 
 /** A role that no policy can name, because role keys have no control characters. */
-const unnamedRole = '\0'
+export const unnamedRole = '\0'
 
 /**
  * What a call needs of every caller: the gateway refuses it to all (`refused`), everyone may make it,

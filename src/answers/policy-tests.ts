@@ -9,6 +9,7 @@ import {
   type TestQuestion,
 } from '../policy/expectations/test-suite.ts'
 import type { PolicyFile, PolicySet } from '../policy/set/policy-set.ts'
+import { guardrailProblems } from './guard.ts'
 
 /**
  * Answers as the gateway does for a caller with a valid token, or without one, at the time of the
@@ -38,8 +39,8 @@ export function createAsk(
 }
 
 /**
- * The failing expectations of test files, in words, for a policy that no person looks at before it
- * becomes active. Throws `Invalid` when a file is not valid.
+ * The failing expectations of test files and the broken guardrails, in words, for a policy that no
+ * person looks at before it becomes active. Throws `Invalid` when a file is not valid.
  */
 export function failingTests(
   set: PolicySet,
@@ -51,10 +52,12 @@ export function failingTests(
     parseTestFile(file, (problem) => problems.push(problem)),
   )
   if (problems.length > 0) throw new Invalid(problems)
-  return runExpectations(expectations, createAsk(admission, set, Date.now()))
+  const now = Date.now()
+  const failing = runExpectations(expectations, createAsk(admission, set, now))
     .filter(({ passed }) => !passed)
     .map((outcome) => ({
       ...outcome.expectation.at,
       message: `test failed: ${describeFailure(outcome)}`,
     }))
+  return [...failing, ...guardrailProblems({ set, admission, expectations, now })]
 }

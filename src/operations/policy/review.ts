@@ -79,7 +79,10 @@ async function review(
     set === undefined || errors.length > 0 ? {} : await lookAround()
   const message = set && surroundings.problem?.(set)
   if (message !== undefined) errors.push({ file: modelFile(directory), line: 1, message })
-  else if (set !== undefined) errors.push(...domainProblems(set, expectations, surroundings))
+  else if (set !== undefined) {
+    errors.push(...domainProblems(set, expectations, surroundings))
+    errors.push(...(surroundings.broken?.(set, expectations) ?? []))
+  }
   const warnings =
     set === undefined ? [] : warningsOf(set, directory, { expectations, surroundings, io })
   return {

@@ -1,4 +1,5 @@
 import { routeLabel } from '../../admission/route-label.ts'
+import { guardrailProblems } from '../../answers/guard.ts'
 import { createServingRoutes } from '../../answers/serving-routes.ts'
 import type { Surroundings as CheckedAgainst } from '../../policy/checks/check.ts'
 import { type KnownRoles, knownRoles } from '../../policy/checks/known-roles.ts'
@@ -29,7 +30,10 @@ export async function readSurroundings(
   const assignable = accounts ? await rolesOfAccounts(settings, config, io) : undefined
   const routes = routesOf(settings)
   const { config: known } = settings
+  const { admission } = settings.admission()
+  const now = io.now?.() ?? Date.now()
   return {
+    broken: (set, expectations) => guardrailProblems({ set, admission, expectations, now }),
     ...(known !== undefined && {
       problem: ({ model }) => domainProblem(hasDomain(model), known.policy.domain),
       isHostDomain: known.policy.domain?.from === 'host',

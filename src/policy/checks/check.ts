@@ -1,3 +1,5 @@
+import type { Problem } from '../../kernel/errors.ts'
+import type { Expectation } from '../expectations/test-suite.ts'
 import { hasDomainColumn } from '../model/domain-column.ts'
 import { createLocate, type Finding } from '../review/finding.ts'
 import { activeAt } from '../set/active.ts'
@@ -22,6 +24,8 @@ export type { Finding } from '../review/finding.ts'
 export interface Surroundings {
   /** Why gateways with this configuration cannot use the policy; unset: nothing is known against it. */
   readonly problem?: (set: PolicySet) => string | undefined
+  /** How it breaks its own guardrails, with these tests; unset: they are not decided. */
+  readonly broken?: (set: PolicySet, expectations: readonly Expectation[]) => readonly Problem[]
   /** Whether the host of a request is its domain. */
   readonly isHostDomain?: boolean
   /** Unset when they are not known. */

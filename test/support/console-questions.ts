@@ -29,6 +29,7 @@ export const questions: Readonly<
     ['?role=lead&compare=clerk', 'policy can lead --compare clerk'],
     ['?role=nurse', 'policy can nurse'],
   ],
+  'policy guard': [['', 'policy guard']],
   'policy open': [['?host=api.example.com', 'policy open --host api.example.com']],
   'policy matrix': [
     ['', 'policy matrix'],

@@ -92,6 +92,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
   'docs/service-accounts.md': { commands: 8 },
   'docs/sessions.md': { commands: 11, files: ['policies'] },
   'docs/cors.md': { commands: 11 },
+  'docs/guardrails.md': { commands: 2, files: ['policies'] },
   'docs/gitops.md': { commands: 22, servers: ['redis'], programs: ['git'] },
   'docs/http2.md': { commands: 4 },
   'docs/machine-clients.md': { commands: 13 },

@@ -4,6 +4,7 @@ import {
   policyDenials,
   policyDiff,
   policyFiles,
+  policyGuard,
   policyHistory,
   policyNames,
   policyOpen,
@@ -94,6 +95,16 @@ export const policyCommands: readonly Command[] = [
       'postern policy can clerk --revision live --config production.yaml',
     ],
     view: async () => (await import('../questions/can-view.ts')).policyCanView,
+  }),
+  operationCommand(policyGuard, {
+    outputBefore: 'policies',
+    exitCodes: { ...couldNotAsk, 0: 'no guardrail is broken', 1: 'a guardrail is broken' },
+    examples: [
+      'postern policy guard',
+      'postern policy guard --revision live --config production.yaml',
+      "postern policy guard --output json | jq -r '.guardrails[].violations[].message'",
+    ],
+    view: async () => (await import('../questions/guard-view.ts')).policyGuardView,
   }),
   operationCommand(policyOpen, {
     outputBefore: 'policies',

@@ -8,6 +8,7 @@ import {
   policyCan,
   policyDenials,
   policyFiles,
+  policyGuard,
   policyHistory,
   policyNames,
   policyOpen,
@@ -58,7 +59,7 @@ export const questions: readonly Operation[] = [
     needsThread: true,
     parameters: ['role', 'method', 'path', 'user', 'anonymous', ...asked],
   },
-  ...[policyWho, policyCan, policyOpen].map(offered),
+  ...[policyWho, policyCan, policyOpen, policyGuard].map(offered),
   {
     command: 'policy matrix',
     role: 'reader',

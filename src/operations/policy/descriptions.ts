@@ -43,6 +43,31 @@ published.`,
   }),
 })
 
+export const policyGuard = question({
+  name: 'policy guard',
+  summary: 'list the guardrails of a policy, and prove those that it breaks',
+  details: `Guardrails are what a policy must never do, in guardrails.yaml: who alone may make some calls, duties
+that no role may combine, public routes, routes without a test, grants that last too long. They are decided
+for all calls, not for examples; each violation names a role and a call that proves it.`,
+  needsThread: true,
+  input: askedFields,
+  document: Type.Object({
+    ok: flag,
+    guardrails: list(
+      Type.Object({
+        ...{ text, reason: Type.Optional(text), origin: Type.Object({ file: text, line: whole }) },
+        violations: list(
+          Type.Object({
+            message: text,
+            proof: Type.Optional(Type.Object({ roleKey: Type.Optional(text), ...call })),
+          }),
+        ),
+      }),
+    ),
+    ...about,
+  }),
+})
+
 const effective = Type.Object({
   ...held,
   effect: word<'allows' | 'partly' | 'outweighed' | 'denies' | 'idle'>(),

@@ -1,7 +1,7 @@
 import { Refusal } from '../kernel/errors.ts'
 import type { Caller } from './caller.ts'
-import { domainIn } from './claim/domain-claim.ts'
 import { parseObject } from './compact-form.ts'
+import { domainIn } from './domain-claim.ts'
 
 /** The claims of a payload after type checks. */
 export interface Claims {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { redacted, secretsIn } from '../../src/config/secrets.ts'
 import { Invalid } from '../../src/kernel/errors.ts'
-import { createSealing } from '../../src/token/sealing/sealing.ts'
+import { createSealing } from '../../src/token/sealing.ts'
 import { oidcSettings } from '../support/fake-provider.ts'
 import { readTestConfig } from '../support/test-config.ts'
 

@@ -1,6 +1,6 @@
 import { readDataScope } from '../../kernel/data-scope.ts'
 import type { Caller } from '../caller.ts'
-import { claimAt } from '../claim/claim-path.ts'
+import { claimAt } from '../claim-path.ts'
 import { invalidToken, timeClaim } from '../claims.ts'
 import type { Issuer } from './issuer.ts'
 

@@ -1,7 +1,7 @@
 import { Fault, Refusal } from '../../kernel/errors.ts'
-import { domainIn } from '../claim/domain-claim.ts'
 import { invalidToken } from '../claims.ts'
 import { type CompactToken, keepExact, parseObject } from '../compact-form.ts'
+import { domainIn } from '../domain-claim.ts'
 import { excessiveLifetime } from '../lifetime.ts'
 import { bringsKey, type ForeignTokens, isSignedBy, type VerifiedToken } from '../tokens.ts'
 import type { Issuer } from './issuer.ts'

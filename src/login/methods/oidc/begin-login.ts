@@ -1,5 +1,5 @@
 import { Refusal } from '../../../kernel/errors.ts'
-import type { Sealing } from '../../../token/sealing/sealing.ts'
+import type { Sealing } from '../../../token/sealing.ts'
 import type { BeginLogin } from '../../redirect-login.ts'
 import { beginFlow, challengeOf } from './flow.ts'
 import { droppedCookie, flowCookie, keptCookie, surplusCookies } from './flow-cookie.ts'

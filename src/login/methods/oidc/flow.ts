@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Refusal } from '../../../kernel/errors.ts'
-import type { Sealing } from '../../../token/sealing/sealing.ts'
+import type { Sealing } from '../../../token/sealing.ts'
 import { flowCookie, flowSeconds } from './flow-cookie.ts'
 
 /** A login on its way to a provider and back. */

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../kernel/errors.ts'
-import type { Sealing } from '../../../token/sealing/sealing.ts'
+import type { Sealing } from '../../../token/sealing.ts'
 import type { Fields } from '../../fields.ts'
 import type { LinkedAccounts } from '../../linked-account.ts'
 import type { LoginAttempt } from '../../login-attempt.ts'

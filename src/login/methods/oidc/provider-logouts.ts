@@ -1,6 +1,6 @@
 import { Refusal } from '../../../kernel/errors.ts'
 import type { EndedSession } from '../../../token/issuers/logout-token.ts'
-import type { Sealing } from '../../../token/sealing/sealing.ts'
+import type { Sealing } from '../../../token/sealing.ts'
 import type { ProviderLogout } from '../../login-method.ts'
 import type { ProviderSessions } from '../../redirect-login.ts'
 import type { OpenProvider } from './provider.ts'

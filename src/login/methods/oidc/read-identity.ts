@@ -1,5 +1,5 @@
 import { Refusal } from '../../../kernel/errors.ts'
-import { claimAt } from '../../../token/claim/claim-path.ts'
+import { claimAt } from '../../../token/claim-path.ts'
 import type { Identity } from '../../linked-account.ts'
 import type { OidcSettings } from './settings.ts'
 

@@ -1,5 +1,5 @@
 import { CompactEncrypt, compactDecrypt } from 'jose'
-import type { DerivedKeys } from '../derived-keys.ts'
+import type { DerivedKeys } from './derived-keys.ts'
 
 /** Encrypts small values that leave this process, so that every replica with the same keys can open them. */
 export interface Sealing {

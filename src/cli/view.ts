@@ -1,6 +1,7 @@
 import type { TSchema, ValueOf } from '../config/schema/type.ts'
 import type { Context } from '../operations/context.ts'
 import type { Answer, Description, Fields, InputOf } from '../operations/operation.ts'
+import type { Printed } from './command.ts'
 import { printable } from './format.ts'
 
 /** The formats of a document, by name. JSON is the document itself unless a view says otherwise. */
@@ -23,8 +24,8 @@ export type ViewOf<Described, Shown = unknown> =
 export interface Asking<Input, Plan> {
   /** What would happen, for stderr. */
   readonly shown?: (reviewed: Answer<Plan>, input: Input) => string
-  /** The same in place of the change, for stdout. */
-  readonly dryRun?: (reviewed: Answer<Plan>, input: Input) => string
+  /** The same in place of the change. */
+  readonly dryRun?: (reviewed: Answer<Plan>, input: Input) => Pick<Printed, 'out' | 'err'>
   readonly words: (
     plan: Plan,
     input: Input,

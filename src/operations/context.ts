@@ -35,6 +35,8 @@ export interface Context extends Surroundings {
   /** The configuration file that the caller names. */
   readonly configFile: string | undefined
   readonly actor: Actor
+  /** The name of the operating system's user. */
+  readonly userName?: string
   /** Roles that the actor must not give, and whose accounts they must not change; absent: none. */
   readonly protectedRoles?: readonly string[]
   /** A person reads the review of a change before they confirm it. */

@@ -82,8 +82,8 @@ type Stream<Input extends Fields, Document extends TSchema> = (
 
 /** What a change would do, and the function that does exactly that or says what has changed since. */
 export interface Reviewed<Plan, Document, Shown = unknown> extends Answer<Plan> {
-  /** Why it must not be done, in one line: `commit` would decline with it. */
-  readonly refusal?: string
+  /** Why it must not or cannot be done, in one line or as the error: `commit` would fail with it. */
+  readonly refusal?: string | Error
   /** Nobody is asked: it does nothing, or exactly what was said. */
   readonly isSure?: boolean
   readonly commit: () => Promise<Answer<Document, Shown>>

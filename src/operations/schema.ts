@@ -14,3 +14,10 @@ export const nullable = <Schema extends TSchema>(schema: Schema, description?: s
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 
 export const list = <Schema extends TSchema>(schema: Schema) => Type.Array(schema)
+
+/** A schema of values whose type is said elsewhere. */
+export const typed = <Value>(schema: TSchema) => schema as unknown as TUnsafe<Value>
+
+/** An object with members that its schema does not list. */
+export const open = <Value = object>() =>
+  typed<Value>(Type.Object({}, { additionalProperties: true }))

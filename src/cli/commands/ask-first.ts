@@ -30,9 +30,10 @@ export async function askFirst<Input, Plan, Document, Shown>(
   context.err(asking.shown?.(reviewed, input) ?? '')
   if (refusal !== undefined) return decline(refusal)
   if (given['dry-run'] === true) {
-    const pieces = output === 'json' ? jsonPieces(plan) : [asking.dryRun?.(reviewed, input) ?? '']
+    const { out, err } = asking.dryRun?.(reviewed, input) ?? { out: '', err: '' }
+    const pieces = output === 'json' ? jsonPieces(plan) : [out]
     for (const piece of pieces) terminal.out(piece)
-    return { code: exitCodes[outcome], err: '' }
+    return { code: exitCodes[outcome], err: output === 'json' ? '' : err }
   }
   if (given['yes'] === true || isSure) return commit()
   const { question, unasked, declined } = asking.words(plan, input)

@@ -1,5 +1,5 @@
 import { Fault, formatProblem, Invalid } from '../../kernel/errors.ts'
-import { Declined, NotPermitted } from '../../operations/declined.ts'
+import { Declined, NotPermitted, Refused } from '../../operations/declined.ts'
 import { InvalidInput, UnusableValue } from '../../operations/invalid-input.ts'
 import { type CommandSpec, type Printed, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -42,6 +42,11 @@ export async function commandFailure(
   spec: CommandSpec,
   { output, place }: { readonly output: unknown; readonly place: Workplace },
 ): Promise<Printed> {
+  if (error instanceof Refused) {
+    const { outcome, document } = error
+    const isShown = output === 'json' && document !== undefined
+    return { code: exitCodes[outcome], out: isShown ? json(document) : '', err: '' }
+  }
   const failure = failureOf(error, spec)
   if (isUsage(error)) return failure
   if (output === 'json') return { ...failure, out: json({ ok: false, errors: problemsIn(error) }) }

@@ -16,12 +16,20 @@ import { replaySpec } from '../evidence/replay/specs.ts'
 import { couldNotCount, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
 import { importSpec } from '../policy/specs.ts'
-import { approveSpec, proposalsSpec, proposeSpec } from '../publish/approval-specs.ts'
-import { promoteSpec, shadowSpec } from '../publish/shadow-specs.ts'
-import { pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
 import { couldNotAsk, explainSpec, matrixSpec } from '../questions/specs.ts'
 import { operationCommand } from './operation-command.ts'
+import {
+  approve,
+  promote,
+  proposals,
+  propose,
+  pull,
+  push,
+  rollback,
+  shadow,
+  status,
+} from './publishing.ts'
 import { command } from './run-command.ts'
 
 const tableOption = {
@@ -177,14 +185,14 @@ export const policyCommands: readonly Command[] = [
     view: async () => (await import('../policy/diff-view.ts')).policyDiffView,
   }),
   command(replaySpec, async () => (await import('../evidence/replay/replay.ts')).policyReplay),
-  command(proposeSpec, async () => (await import('../publish/propose.ts')).policyPropose),
-  command(proposalsSpec, async () => (await import('../publish/proposals.ts')).policyProposals),
-  command(approveSpec, async () => (await import('../publish/approve.ts')).policyApprove),
-  command(pushSpec, async () => (await import('../publish/push.ts')).policyPush),
-  command(shadowSpec, async () => (await import('../publish/shadow.ts')).policyShadow),
-  command(promoteSpec, async () => (await import('../publish/promote.ts')).policyPromote),
-  command(pullSpec, async () => (await import('../publish/pull.ts')).policyPull),
-  command(statusSpec, async () => (await import('../publish/status.ts')).policyStatus),
+  propose,
+  proposals,
+  approve,
+  push,
+  shadow,
+  promote,
+  pull,
+  status,
   operationCommand(policyHistory, {
     output: linesOption,
     exitCodes: { 0: 'listed', 3: 'the configuration is not valid', 5: 'Redis is unreachable' },
@@ -196,7 +204,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../publish/history-view.ts')).policyHistoryView,
   }),
-  command(rollbackSpec, async () => (await import('../publish/rollback.ts')).policyRollback),
+  rollback,
   command(importSpec, async () => (await import('../policy/import.ts')).policyImport),
   command(followSpec, async () => (await import('../follow/follow.ts')).policyFollow),
 ]

@@ -2,6 +2,7 @@ import type { Command, CommandSpec } from '../command.ts'
 import type { Io } from '../io.ts'
 import { givenOptions } from '../parse-arguments.ts'
 import type { GatewayOptions } from '../remote/gateway.ts'
+import { propose } from './publishing.ts'
 import { command } from './run-command.ts'
 
 /** Runs a command at the console of a gateway; help and usage errors are those of the command. */
@@ -22,7 +23,10 @@ export async function remotely(
       const given = givenOptions(spec, args)
       const options = new Map(Object.entries(call.options).filter(([name]) => given.has(name)))
       const typed = { options, arguments: call.arguments as readonly (string | undefined)[] }
-      return runRemotely(spec, typed as Parameters<typeof runRemotely>[1], gateway, own)
+      return runRemotely(spec, typed as Parameters<typeof runRemotely>[1], gateway, {
+        propose: propose.spec,
+        io: own,
+      })
     }
   })
   return run(args, io)

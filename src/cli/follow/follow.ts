@@ -1,18 +1,18 @@
 import { resolve } from 'node:path'
 import { failingTests } from '../../answers/policy-tests.ts'
-import { decline } from '../../operations/declined.ts'
+import { Declined, Refused } from '../../operations/declined.ts'
 import { withGoAdminTable } from '../../operations/policy/go-admin-table.ts'
-import {
-  type PolicySettings,
-  policySettings,
-  withPolicyStore,
-} from '../../operations/policy-settings.ts'
+import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
+import { soleAuthorOf } from '../../operations/publish/author.ts'
 import { baseNotWritten, readOver, writeBase } from '../../operations/publish/base.ts'
+import { readCandidate } from '../../operations/publish/candidate.ts'
 import {
   commitPublication,
   type Publication,
   reviewPublication,
 } from '../../operations/publish/publication.ts'
+import { checkOver } from '../../operations/publish/publishing.ts'
+import { type Remark, type Reviewing, reviewParts } from '../../operations/publish/review.ts'
 import type { Imported } from '../../policy/import/import-rows.ts'
 import { followedModel, updateDirectory } from '../../stores/policies/follow/followed-directory.ts'
 import {
@@ -24,10 +24,8 @@ import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
-import { readCandidate } from '../publish/candidate.ts'
-import { checkOver } from '../publish/publish.ts'
-import { reviewParts } from '../publish/review-parts.ts'
-import { soleAuthorOf } from '../publish/signer.ts'
+import { contextOf } from '../operation-context.ts'
+import { remarksInWords } from '../publish/remark-in-words.ts'
 import { createFollowLog } from './follow-log.ts'
 import { writeMetricsFile } from './metrics-file.ts'
 import type { followSpec } from './specs.ts'
@@ -42,9 +40,12 @@ export const policyFollow: Run<typeof followSpec> = async (call, io) => {
   const settings = policySettings(config, io)
   const name = named ?? settings.directory
   const { admission } = settings.admission()
+  const context = contextOf(config, io)
+  const tell = (remark: Remark) => io.err(remarksInWords([remark]))
+  const reviewing = { settings, context, tell }
   const isPublished = settings.config?.policy.source === 'redis'
   const sole = isPublished
-    ? await soleAuthorOf({ key, author: followAuthor }, settings.trust(), { proposed: name, io })
+    ? await soleAuthorOf({ key, author: followAuthor }, name, reviewing)
     : undefined
   const directory = {
     directory: resolve(io.cwd, name),
@@ -55,7 +56,7 @@ export const policyFollow: Run<typeof followSpec> = async (call, io) => {
   async function publish(imported: Imported): Promise<Followed> {
     const followed = await updateDirectory(imported, directory)
     if (sole === undefined) return followed
-    await publishDirectory({ ...sole, name, followed, over: first }, { settings, io })
+    await publishDirectory({ ...sole, name, followed, over: first }, reviewing)
     first = undefined
     return followed
   }
@@ -91,8 +92,6 @@ interface FollowedChange extends Pick<Publication, 'author' | 'signer'> {
 
 /** What a person would accept after a look: tests are not required here, and those that exist ran. */
 const accepted = {
-  config: undefined,
-  output: 'text',
   accounts: false,
   'allow-slow': false,
   'allow-empty': false,
@@ -102,11 +101,13 @@ const accepted = {
 /** Publishes a directory to Redis as "policy push --yes" does. Throws when that is refused. */
 async function publishDirectory(
   { name, followed, over: option, author, signer }: FollowedChange,
-  { settings, io: outer }: { readonly settings: PolicySettings; readonly io: Io },
+  reviewing: Reviewing,
 ): Promise<void> {
-  const io = { ...outer, out: () => {} }
-  const candidate = await readCandidate(name, accepted, { settings, io })
-  if (typeof candidate === 'number') return decline(`${name} is not valid: see the lines above`)
+  const { settings, tell } = reviewing
+  const candidate = await readCandidate(name, accepted, reviewing).catch((error: unknown) => {
+    const isInvalid = error instanceof Refused
+    throw isInvalid ? new Declined(`${name} is not valid: see the lines above`) : error
+  })
   const { place, set } = candidate
   const over = await readOver(option, name, place)
   const { added, removed } = followed
@@ -120,10 +121,10 @@ async function publishDirectory(
     ...{ over, signer, isAsked: false, replay: undefined },
   }
   await withPolicyStore(settings, async (store) => {
-    const parts = reviewParts(store, settings, io)
+    const parts = reviewParts(store, reviewing)
     await commitPublication(await reviewPublication(publication, parts), parts)
     const isNoted = place !== undefined && (await writeBase(place, set.revision))
-    if (!isNoted) io.err(`${baseNotWritten(name)}\n`)
+    if (!isNoted) tell({ note: baseNotWritten(name) })
   })
 }
 

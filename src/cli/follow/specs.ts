@@ -1,6 +1,5 @@
 import { type CommandSpec, configOption, outputOption } from '../command.ts'
 import { directoryArgument } from '../policy/specs.ts'
-import { keyOption } from '../publish/specs.ts'
 
 export const followSpec = {
   name: 'policy follow',
@@ -36,7 +35,10 @@ is not possible without people.`,
       value: 'REVISION|live',
       description: 'the live revision that the first publication may replace; "live": any',
     },
-    ...keyOption,
+    key: {
+      value: 'FILE',
+      description: 'sign with this private key, for gateways with policy.trust',
+    },
     metrics: {
       value: 'FILE',
       description: "write metrics to this file, for node_exporter's textfile collector",

@@ -14,6 +14,11 @@ import {
   policyOpen,
   policyWho,
 } from '../../operations/policy/descriptions.ts'
+import {
+  policyProposals,
+  policyShadow,
+  policyStatus,
+} from '../../operations/publish/descriptions.ts'
 import { roleList, roleShow } from '../../operations/roles/descriptions.ts'
 import { fleet, status, upstreams, version } from '../../operations/running/descriptions.ts'
 import { serviceList, tokenList } from '../../operations/services/descriptions.ts'
@@ -75,17 +80,10 @@ export const questions: readonly Operation[] = [
   },
   offered(policyDenials),
   offered(policyDiff),
-  {
-    command: 'policy proposals',
-    role: 'reader',
-    needsThread: true,
-    parameters: ['revision'],
-    revisions: ['revision'],
-  },
-  { command: 'policy shadow', role: 'reader', parameters: ['limit'] },
+  ...[policyProposals, policyShadow].map(offered),
   offered(policyNames),
   offered(policyFiles),
-  { command: 'policy status', role: 'reader' },
+  offered(policyStatus),
   offered(policyHistory),
   ...[userList, userShow, roleList, roleShow, serviceList, tokenList, sessionList].map(offered),
   {

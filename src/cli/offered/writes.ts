@@ -1,8 +1,15 @@
 import { userDelete, userDisable } from '../../operations/accounts/descriptions.ts'
+import {
+  policyApprove,
+  policyPromote,
+  policyProposalDrop,
+  policyPropose,
+  policyPush,
+  policyRollback,
+  policyShadowEnd,
+} from '../../operations/publish/descriptions.ts'
 import { type Operation, offered } from './operations.ts'
 
-const waiting = ['over', 'wait', 'replicas', 'no-wait', 'allow-lost'] as const
-const publishing = { role: 'publisher', kind: 'change', needsThread: true } as const
 const changing = { role: 'publisher', kind: 'change' } as const
 
 /** What needs a draft in the body and changes nothing: an author looks at it before it is proposed. */
@@ -44,50 +51,12 @@ export const draftOperations: readonly Operation[] = [
  * signature by a private key, which stays with its owner: callers send the signature.
  */
 export const writeOperations: readonly Operation[] = [
-  {
-    ...{ command: 'policy propose', role: 'author', kind: 'change', needsThread: true },
-    parameters: ['message', 'over', 'accounts', 'no-tests'],
-    // Without it, a draft could undo what was published since it was begun.
-    required: ['over'],
-    revisions: ['over'],
-    draft: 'dir',
-  },
-  {
-    ...{ command: 'policy proposals', role: 'author', kind: 'change' },
-    parameters: ['drop'],
-    required: ['drop'],
-    revisions: ['drop'],
-    confirms: 'drop',
-  },
-  {
-    ...{ command: 'policy approve', role: 'author', kind: 'change', needsThread: true },
-    parameters: ['revision', 'signature'],
-    required: ['signature'],
-    revisions: ['revision'],
-  },
-  {
-    ...{ command: 'policy push', ...publishing },
-    parameters: ['revision', ...waiting],
-    required: ['revision'],
-    revisions: ['revision', 'over'],
-    confirms: 'revision',
-    fixed: ['--yes'],
-  },
-  {
-    ...{ command: 'policy promote', ...publishing },
-    parameters: ['revision', 'message', 'after', 'max-would-deny', ...waiting],
-    revisions: ['revision', 'over'],
-    confirms: 'revision',
-    fixed: ['--yes'],
-  },
-  {
-    ...{ command: 'policy rollback', ...publishing },
-    parameters: ['revision', 'message', ...waiting],
-    revisions: ['revision', 'over'],
-    confirms: 'revision',
-    fixed: ['--yes'],
-  },
-  { command: 'policy shadow', ...changing, parameters: ['end'], required: ['end'] },
+  { ...offered(policyPropose), draft: 'dir' },
+  ...[policyProposalDrop, policyApprove].map(offered),
+  ...[policyPush, policyPromote, policyRollback].map((each) => ({
+    ...{ ...offered(each), fixed: ['--yes'] },
+  })),
+  offered(policyShadowEnd),
   { command: 'user add', ...changing, parameters: ['name', 'role'] },
   { command: 'user passwd', ...changing, parameters: ['name'], confirms: 'name' },
   { command: 'user role', ...changing, parameters: ['name', 'role'], confirms: 'name' },

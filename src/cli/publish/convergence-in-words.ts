@@ -2,12 +2,6 @@ import type { Convergence } from '../../operations/publish/convergence.ts'
 import type { ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { count, printable } from '../format.ts'
 
-/** `3/3 on r-3f2a9c81d604`. */
-export function formatConvergence({ head, replicas, behind, lost }: Convergence): string {
-  const converged = replicas.length - behind.length - lost.length
-  return `${converged}/${replicas.length} on ${head.revision}`
-}
-
 /** One line for each replica that is behind or lost, and what to do about the lost ones. */
 export function formatBehind(convergence: Convergence): string {
   const { replicas, behind, lost } = convergence

@@ -1,12 +1,7 @@
-import type { ObservedShadow } from '../../operations/publish/shadow.ts'
+import type { ObservedShadow } from '../../operations/publish/observed-shadow.ts'
 import type { Disagreement, ShadowCounts, Would } from '../../policy/shadow/evidence.ts'
-import {
-  combineEvidence,
-  type FleetEvidence,
-  type ReplicaEvidence,
-} from '../../policy/shadow/fleet-evidence.ts'
+import type { FleetEvidence, ReplicaEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { Obstacle, PromotionTerms } from '../../policy/shadow/promotion.ts'
-import type { PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { formatDuration } from '../duration.ts'
 import { count, formatTable, printable } from '../format.ts'
 
@@ -114,28 +109,6 @@ export function formatTotals(evidence: FleetEvidence): string {
 export function formatCounts({ evaluated, wouldDeny, wouldAllow, failed }: ShadowCounts): string {
   const failures = failed === 0 ? '' : `, failed on ${failed.toLocaleString('en-US')}`
   return `${count(evaluated, 'decision')}, ${wouldDeny.toLocaleString('en-US')} would be denied, ${wouldAllow.toLocaleString('en-US')} would be allowed${failures}`
-}
-
-/** What `status` says about the shadow; `undefined` when none runs. */
-export async function summarizeShadow(
-  store: PolicyStore,
-  replicas: readonly ReplicaReport[],
-): Promise<ShadowSummary | undefined> {
-  const stored = await store.shadow.read()
-  if (stored === undefined) return undefined
-  const evidence = combineEvidence(replicas, await store.shadow.reports())
-  const { evaluated, wouldDeny, wouldAllow, failed } = evidence
-  const { revision = null } = stored.head ?? {}
-  const line = `shadow ${revision ?? 'that is not valid'}: ${formatTotals(evidence)}`
-  return {
-    json: { revision, evaluated, wouldDeny, wouldAllow, failed },
-    line: printable(line.trimEnd()),
-  }
-}
-
-interface ShadowSummary {
-  readonly json: ShadowCounts & { readonly revision: string | null }
-  readonly line: string
 }
 
 /** What the history says about the shadow of a promotion; empty for other evidence. */

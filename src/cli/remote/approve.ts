@@ -1,9 +1,13 @@
 import { Invalid } from '../../kernel/errors.ts'
 import { decline } from '../../operations/declined.ts'
+import { compareAccess } from '../../operations/policy/compare-access.ts'
 import { admissionWithoutRoutes, policySettings } from '../../operations/policy-settings.ts'
+import { openSigner } from '../../operations/publish/author.ts'
+import { checkAgain } from '../../operations/publish/check-again.ts'
 import { comparedNote, nothingBefore } from '../../operations/publish/open-proposal.ts'
 import { staleReason } from '../../operations/publish/proposal-state.ts'
-import { compareWith } from '../../operations/publish/review.ts'
+import { checkRevision } from '../../operations/publish/publishing.ts'
+import { compareWith, type Remark } from '../../operations/publish/review.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { unarmored } from '../../signing/ssh-signature.ts'
 import { maxSignatures, parseStatement, readSigned } from '../../signing/statement.ts'
@@ -15,15 +19,12 @@ import {
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { type Printed, print, UsageError } from '../command.ts'
+import { isConfirmed } from '../confirm.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { confirmSigning } from '../publish/approve.ts'
-import { checkAgain } from '../publish/check-again.ts'
-import { formatProposal } from '../publish/proposal-in-words.ts'
-import { checkRevision } from '../publish/publish.ts'
-import { comparing } from '../publish/review-parts.ts'
-import { openSigner } from '../publish/signer.ts'
+import { contextOf } from '../operation-context.ts'
+import { confirmSigning } from '../publish/asking.ts'
+import { remarksInWords } from '../publish/remark-in-words.ts'
 import { askConsole, changeMs, questionMs } from './ask-console.ts'
 import type { Typed } from './choose.ts'
 import type { Gateway } from './gateway.ts'
@@ -44,7 +45,9 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
     decline(
       'refused: without policy.trust, this machine cannot verify what the console says: name the configuration of a gateway with --config FILE',
     )
-  const signer = await openSigner(key, trust, io)
+  const context = contextOf(config, io)
+  const tell = (remark: Remark) => io.err(remarksInWords([remark]))
+  const signer = await openSigner(key, trust, { context, tell })
   const ask = (operation: string, revision: string) => {
     const query = new URLSearchParams({ revision, output: 'json' })
     const path = `${operation}?${query}`
@@ -56,7 +59,7 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
   const told = (parseJson(found.out) ?? {}) as Partial<Record<string, unknown>>
   const reviewed = readReviewed(told, name, trust) ?? decline(misleading('a valid statement'))
   const { statement, state, proposal } = reviewed
-  io.err(formatProposal(reviewed))
+  tell({ proposal: reviewed })
   if (told['needed'] === 0) {
     return decline('refused: policy.trust is not set there, so no signature counts')
   }
@@ -71,22 +74,18 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
   const set = await filesOf(statement.revision)
   const hasRoutes = (settings.config?.routes.length ?? 0) > 0
   const admission = hasRoutes ? settings.admission().admission : admissionWithoutRoutes()
-  const parts = comparing(admission, io)
-  parts.tell({ note: comparedNote(base === undefined ? {} : { base }, reviewed) })
-  const diff = compareWith(before ?? nothingBefore(set), set, parts)
+  tell({ note: comparedNote(base === undefined ? {} : { base }, reviewed) })
+  const compare = (from: PolicySet, to: PolicySet) =>
+    compareAccess({ from, to }, admission, context)
+  const diff = compareWith(before ?? nothingBefore(set), set, { compare, tell })
   if (!hasRoutes) {
-    io.err(
-      printable(
-        `note: this machine does not know the routes: "postern policy diff live ${statement.revision} --gateway ${gateway.origin}" shows what they change, as the console says`,
-      ).concat('\n'),
-    )
+    tell({
+      note: `note: this machine does not know the routes: "postern policy diff live ${statement.revision} --gateway ${gateway.origin}" shows what they change, as the console says`,
+    })
   }
-  const checked = await checkAgain(set, checks, { settings, io })
-  if (checked !== exitCodes.done) return checked
-  const signing = { revision: statement.revision, diff }
-  if (!yes && !(await confirmSigning(signing, signer.name, io))) {
-    return decline('not signed')
-  }
+  await checkAgain(set, checks, { settings, context, tell })
+  const words = confirmSigning({ revision: statement.revision, signer: signer.name, diff })
+  if (!yes && !(await isConfirmed(words.question, words.unasked, io))) decline(words.declined)
 
   const signature = unarmored(await signer.sign(proposal.statement))
   const body = { revision: statement.revision, signature, output }

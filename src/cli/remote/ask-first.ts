@@ -1,7 +1,8 @@
 import { decline } from '../../operations/declined.ts'
 import { askToDelete } from '../accounts/user-deletion.ts'
+import { isConfirmed } from '../confirm.ts'
 import type { Io } from '../io.ts'
-import { confirmPublication } from '../publish/publish.ts'
+import { confirmPublication } from '../publish/asking.ts'
 import type { Chosen } from './choose.ts'
 import { printedType, readPrinted } from './printed.ts'
 import type { Answer, Sent } from './send.ts'
@@ -25,7 +26,13 @@ export async function askFirst(
   const printed = readPrinted(shown.text)
   if (printed !== undefined) io.err(`${printed.err}${printed.out}`)
   if (isDeletion) await askToDelete(subject, `user ${subject}`, io)
-  else if (!(await confirmPublication(subject, io))) decline('not published')
+  else await askToPublish(subject, io)
+}
+
+/** Asks whether to publish what was shown. Declines unless the answer is yes. */
+export async function askToPublish(subject: string, io: Io): Promise<void> {
+  const { question, unasked, declined } = confirmPublication(subject)
+  if (!(await isConfirmed(question, unasked, io))) decline(declined)
 }
 
 const reviewMs = 180_000

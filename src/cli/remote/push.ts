@@ -1,12 +1,9 @@
-import { decline } from '../../operations/declined.ts'
 import { parsePolicySet } from '../../policy/set/policy-set.ts'
-import { print } from '../command.ts'
+import { type CommandSpec, print } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
-import { proposeSpec } from '../publish/approval-specs.ts'
-import { confirmPublication } from '../publish/publish.ts'
-import { pushSpec } from '../publish/specs.ts'
 import { askConsole, questionMs } from './ask-console.ts'
+import { askToPublish } from './ask-first.ts'
 import { type Chosen, chooseOperation, type Typed } from './choose.ts'
 import { type Draft, readDraft } from './draft.ts'
 import type { Gateway } from './gateway.ts'
@@ -19,27 +16,36 @@ interface DirectoryPush {
   readonly push: (revision: string) => Chosen
 }
 
+/** The commands that a push of a directory is made of. */
+interface PushSpecs {
+  readonly push: CommandSpec
+  readonly propose: CommandSpec
+}
+
 /** Whether a command line publishes a directory of this machine. */
 export function isDirectoryPush(name: string, { arguments: [named] }: Typed): boolean {
-  return name === pushSpec.name && named !== undefined && !/^(?:live|r-[0-9a-f]+)$/.test(named)
+  return name === 'policy push' && named !== undefined && !/^(?:live|r-[0-9a-f]+)$/.test(named)
 }
 
 /** What belongs to the proposal and not to the push. */
 const proposed: readonly string[] = ['message', 'accounts', 'no-tests']
 
 /** The two operations for a command line. Returns why they are not possible, in one line. */
-export function chooseDirectoryPush({ options, arguments: names }: Typed): DirectoryPush | string {
+export function chooseDirectoryPush(
+  { options, arguments: names }: Typed,
+  specs: PushSpecs,
+): DirectoryPush | string {
   const [directory = ''] = names
   const shared = ['over', 'output', 'config']
   const some = (isWanted: (name: string) => boolean) =>
     new Map([...options].filter(([name]) => isWanted(name)))
-  const proposal = chooseOperation(proposeSpec, {
+  const proposal = chooseOperation(specs.propose, {
     options: some((name) => proposed.includes(name) || shared.includes(name)),
     arguments: [directory],
   })
   if (typeof proposal === 'string') return proposal
   const push = (revision: string) =>
-    chooseOperation(pushSpec, {
+    chooseOperation(specs.push, {
       options: some((name) => !proposed.includes(name)),
       arguments: [revision],
     })
@@ -65,7 +71,7 @@ export async function pushDirectory(
   if (isAsked) {
     const compared = await compareWithLive(draft, gateway, io)
     if (compared !== exitCodes.done && compared !== exitCodes.no) return compared
-    if (!(await confirmPublication(directory, io))) decline('not published')
+    await askToPublish(directory, io)
   }
   const run = async (chosen: Chosen) => askConsole(gateway, requestOf(chosen, draft), io)
   const stored = await run(proposal)

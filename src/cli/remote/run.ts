@@ -17,14 +17,16 @@ export async function runRemotely(
   spec: CommandSpec,
   typed: Typed,
   options: GatewayOptions,
-  io: Io,
+  { propose, io }: { readonly propose: CommandSpec; readonly io: Io },
 ): Promise<number> {
   if (spec.name === 'policy approve' && typed.options.has('key')) {
     const gateway = namedGateway(options, io)
     return gateway === undefined ? exitCodes.usage : approveRemotely(typed, gateway, io)
   }
   const isDirectory = isDirectoryPush(spec.name, typed)
-  const chosen = isDirectory ? chooseDirectoryPush(typed) : chooseOperation(spec, typed)
+  const chosen = isDirectory
+    ? chooseDirectoryPush(typed, { push: spec, propose })
+    : chooseOperation(spec, typed)
   if (typeof chosen === 'string') {
     io.err(`postern: ${printable(chosen)}\n`)
     return exitCodes.usage

@@ -4,8 +4,8 @@ import { mergeMoves } from '../../stores/policies/moves/merge-moves.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'
 import type { RunOf } from '../operation.ts'
 import { type PolicySettings, policySettings, withPolicyStore } from '../policy-settings.ts'
-import { readRecordedMoves } from '../publish/recorded-moves.ts'
 import type { policyHistory } from './descriptions.ts'
+import { readRecordedMoves } from './recorded-moves.ts'
 
 /** Lists the moves of the head that Redis and the database have. */
 export const run: RunOf<typeof policyHistory> = async ({ limit }, context) => {

@@ -115,7 +115,8 @@ async function readPublishedFiles(
 /** What gateways use: not the head, if `policy.trust` rejects it. */
 async function liveRevision({ store, settings, io }: Source): Promise<string | undefined> {
   const live = await readLiveState(store, { trust: settings.trust(), now: Date.now() })
-  io.err(untrustedHead(live))
+  const note = untrustedHead(live)
+  if (note !== '') io.err(`${printable(note)}\n`)
   return live.revision
 }
 
@@ -123,7 +124,7 @@ async function liveRevision({ store, settings, io }: Source): Promise<string | u
 export function untrustedHead({ problem, isAfterKnown, revision }: LiveState): string {
   if (problem === undefined) return ''
   const kept = isAfterKnown ? ` and keep ${revision}` : ''
-  return `${printable(`warning: the head in Redis is not trusted: ${problem}; gateways with policy.trust ignore it${kept}`)}\n`
+  return `warning: the head in Redis is not trusted: ${problem}; gateways with policy.trust ignore it${kept}`
 }
 
 /** Reviewers compare a proposal and ask it like a published policy. */

@@ -1,14 +1,65 @@
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
+import type { Trust } from '../../signing/trust.ts'
 import {
   type ReviewedProposal,
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { decline } from '../declined.ts'
+import { InvalidInput } from '../invalid-input.ts'
+import type { ReviewOf } from '../operation.ts'
+import { diffDocument } from '../policy/diff-document.ts'
+import { readVersion } from '../policy/versions.ts'
+import { policySettings, withPolicyStore } from '../policy-settings.ts'
+import { openSigner } from './author.ts'
+import { checkAgain } from './check-again.ts'
+import type { policyApprove } from './descriptions.ts'
 import { comparedNote, type OpenProposal, openProposal, readCompared } from './open-proposal.ts'
-import { nextStep, staleReason } from './proposal-state.ts'
-import { compareWith, type ReviewParts } from './review.ts'
-import { type Signer, signatureRemark } from './signing.ts'
+import { nextStep, proposalDocument, staleReason } from './proposal-state.ts'
+import { checkRevision } from './publishing.ts'
+import { compareWith, type Reviewing, type ReviewParts, remembered, reviewParts } from './review.ts'
+import { givenSigner, type Signer, signatureNote } from './signing.ts'
+
+/** Shows a proposal to a person. The commit signs it. */
+export const review: ReviewOf<typeof policyApprove, string> = (input, caller) =>
+  remembered(caller, async ({ context, tell }) => {
+    const { revision: name, key, signature: given, base } = input
+    checkRevision(name)
+    const settings = policySettings(context.configFile, context)
+    const trust = settings.trust()
+    const reviewing = { settings, context, tell }
+    const signer = await signerOf({ key, given }, trust, reviewing)
+    const read = async (copy: string) => (await readVersion(copy, settings, context)).set
+    const copy = base === undefined ? undefined : { name: base, read: () => read(base) }
+    const review = await withPolicyStore(settings, (store) =>
+      reviewApproval(name, { signer, copy }, reviewParts(store, reviewing)),
+    )
+    const { open, diff } = review
+    // Whoever made a signature elsewhere was asked there, after the checks there.
+    if (given === undefined) await checkAgain(open.set, input, reviewing)
+    const { revision } = open.proposal
+    return {
+      document: { revision, signer: signer.name, diff: diff && diffDocument(diff) },
+      isSure: given !== undefined,
+      commit: () =>
+        withPolicyStore(settings, async (store) => {
+          const signed = await commitApproval(review, { store, trust })
+          const document = { signedBy: signer.name, ...proposalDocument(signed) }
+          return { document, shown: nextStep(signed) }
+        }),
+    }
+  })
+
+async function signerOf(
+  { key, given }: { readonly key: string | undefined; readonly given: string | undefined },
+  trust: Trust | undefined,
+  reviewing: Reviewing,
+): Promise<Signer> {
+  if (key !== undefined && given === undefined) return openSigner(key, trust, reviewing)
+  if (key === undefined && given !== undefined) return givenSigner(given, trust)
+  const message = 'give either --key FILE, the file of your private key, or --signature TEXT'
+  throw new InvalidInput(undefined, message)
+}
 
 /** A person's own copy of the policy that a proposal follows. */
 interface OwnCopy {
@@ -24,7 +75,7 @@ interface ReviewedApproval {
 }
 
 /** Verifies a proposal and compares it. Declines one that is stale, or that this key has signed already. */
-export async function reviewApproval(
+async function reviewApproval(
   name: string,
   { signer, copy }: { readonly signer: Signer; readonly copy: OwnCopy | undefined },
   parts: ReviewParts,
@@ -33,7 +84,7 @@ export async function reviewApproval(
   const open = await openProposal(name, parts)
   const { revision, signatures } = open.proposal
   tell({ proposal: open })
-  tell(signatureRemark(open.live, signer))
+  tell({ note: signatureNote(open.live, signer) })
   if (open.state === 'stale') return decline(`refused: ${staleReason(open)}`)
   const hasSigned =
     trust === undefined ? signatures.has(signer.fingerprint) : open.signers.includes(signer.name)
@@ -76,7 +127,7 @@ async function trustedBase(
 }
 
 /** Signs what was reviewed. Declines a proposal that was replaced or removed since. */
-export async function commitApproval(
+async function commitApproval(
   { open, signer }: ReviewedApproval,
   { store, trust }: Pick<ReviewParts, 'store' | 'trust'>,
 ): Promise<ReviewedProposal> {
@@ -96,10 +147,3 @@ const refusals = {
   changed: (revision: string) =>
     `refused: ${revision} was proposed again while you read it: review the new proposal`,
 } as const
-
-/** Reads a proposal to publish. Declines one that is stale, or that too few trusted keys have signed. */
-export async function openApproved(name: string, parts: ReviewParts): Promise<OpenProposal> {
-  const open = await openProposal(name, parts)
-  parts.tell({ proposal: open })
-  return open.state === 'approved' ? open : decline(`refused: ${nextStep(open)}`)
-}

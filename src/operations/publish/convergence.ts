@@ -31,6 +31,12 @@ export function convergenceOf(
   return { head, replicas, behind, lost, ...(expected !== undefined && { expected }) }
 }
 
+/** `3/3 on r-3f2a9c81d604`. */
+export function convergedWords({ head, replicas, behind, lost }: Convergence): string {
+  const converged = replicas.length - behind.length - lost.length
+  return `${converged}/${replicas.length} on ${head.revision}`
+}
+
 /**
  * Whether every known replica uses the live revision. An empty list proves nothing, so it counts as a
  * failure unless the user accepts that and lost replicas.

@@ -149,11 +149,3 @@ export async function listProposals({
   const proposals = found.flatMap((each) => reviewProposal(each, { live, trust, now }) ?? [])
   return { proposals, damaged: found.length - proposals.length }
 }
-
-/** Drops also what cannot be read: it may be damaged. Returns its revision. */
-export async function dropProposal(name: string, { proposals }: PolicyStore): Promise<string> {
-  const [only, ...others] = await proposals.matching(name)
-  const revision = others.length === 0 ? (only?.revision ?? name) : name
-  if (await proposals.drop(revision)) return revision
-  return unavailable(`proposal ${name} does not exist: "postern policy proposals" lists all`)
-}

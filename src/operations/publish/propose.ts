@@ -1,20 +1,87 @@
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
+import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { createDocument } from '../../stores/policies/policy-store.ts'
 import {
   activeHead,
   type LiveState,
   readLiveState,
 } from '../../stores/policies/proposals/live-state.ts'
+import { replayOf } from '../../stores/policies/proposals/proposal.ts'
 import type { ProposalAbout, ProposalEvidence } from '../../stores/policies/proposals/proposals.ts'
 import {
   type ReviewedProposal,
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { decline } from '../declined.ts'
+import { InvalidInput } from '../invalid-input.ts'
+import type { ReviewOf } from '../operation.ts'
+import { diffDocument } from '../policy/diff-document.ts'
+import { readPublished } from '../policy/versions.ts'
+import { policySettings, withPolicyStore } from '../policy-settings.ts'
+import { authorOf } from './author.ts'
+import { readOver, writeProposed } from './base.ts'
+import { readNamed } from './candidate.ts'
+import type { policyPropose } from './descriptions.ts'
 import { type Over, whyNotOver } from './over.ts'
-import { compareWith, type ReviewParts, readLive } from './review.ts'
-import { liveStatement, type Signer, signatureRemark } from './signing.ts'
+import { nextStep, predecessorOf, proposalDocument } from './proposal-state.ts'
+import { checkOver, tellReplay } from './publishing.ts'
+import { compareWith, type ReviewParts, readLive, remembered, reviewParts } from './review.ts'
+import { liveStatement, type Signer, signatureNote } from './signing.ts'
+
+/** What only texts show of a proposal. */
+export interface ProposedShown {
+  readonly over: string
+  /** The name of the key that signed it. */
+  readonly signer: string | undefined
+  readonly next: string
+}
+
+/** Checks, tests and compares a policy. The commit stores it for others to review and sign. */
+export const review: ReviewOf<typeof policyPropose, ProposedShown> = (input, caller) =>
+  remembered(caller, async ({ context, tell }) => {
+    const message = input.message.trim()
+    if (message === '') {
+      throw new InvalidInput(undefined, '-m is required: give the reason for this change')
+    }
+    checkOver(input.over)
+    const settings = policySettings(context.configFile, context)
+    const reviewing = { settings, context, tell }
+    const { author, signer } = await authorOf(input, reviewing)
+    const name = input.dir ?? settings.directory
+    const read = () =>
+      withPolicyStore(settings, (store) => readPublished(name, { store, settings, io: context }))
+    const candidate = await readNamed(name, input, read, reviewing)
+    const { set, tests, warnings, place } = candidate
+    const [kind, over] = isRevision(name)
+      ? (['rollback', { option: input.over }] as const)
+      : (['push', await readOver(input.over, name, place)] as const)
+    const { replay: log } = input
+    const evidence = {
+      warnings: warnings.length,
+      ...(tests && { tests: { passed: tests.outcomes.length, coverage: tests.coverage.percent } }),
+      ...(log !== undefined && { replay: replayOf(await tellReplay(log, set, reviewing)) }),
+    }
+    const proposing = { ...candidate, kind, over, evidence, author, message, signer }
+    const review = await withPolicyStore(settings, (store) =>
+      reviewProposing(proposing, reviewParts(store, reviewing)),
+    )
+    return {
+      document: {},
+      isSure: true,
+      commit: () =>
+        withPolicyStore(settings, async (store) => {
+          const stored = await commitProposing(review, { store, trust: settings.trust() })
+          const { revision } = stored.proposal
+          if (place !== undefined) await writeProposed(place, revision)
+          const diff = review.diff && diffDocument(review.diff)
+          return {
+            document: { ...proposalDocument(stored), diff },
+            shown: { over: predecessorOf(stored), signer: signer?.name, next: nextStep(stored) },
+          }
+        }),
+    }
+  })
 
 /** What to propose, by whom and why. */
 interface Proposing {
@@ -47,7 +114,7 @@ export async function reviewProposing(
   if (live.head?.revision === revision && trust === undefined) {
     return decline(`${revision} is already live: nothing to propose`)
   }
-  tell(signatureRemark(live, signer))
+  tell({ note: signatureNote(live, signer) })
   const diff = compareWith(await readLive(live.revision, store), set, parts)
   const reason = await whyNotOver(activeHead(live), { revision, over, isAsked: true }, store)
   return reason === undefined ? { proposing, live, diff } : decline(reason)

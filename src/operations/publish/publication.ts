@@ -23,7 +23,7 @@ import type { OpenProposal } from './open-proposal.ts'
 import { describeHead, type Over, whyNotOver } from './over.ts'
 import { staleReason } from './proposal-state.ts'
 import { compareWith, type ReviewParts, readLive, type Tell } from './review.ts'
-import { liveStatement, type Signer, signatureRemark } from './signing.ts'
+import { liveStatement, type Signer, signatureNote } from './signing.ts'
 
 /** What to publish, by whom and why. */
 export interface Publication {
@@ -46,7 +46,7 @@ export interface Publication {
 }
 
 /** What is live, and how the publication differs from it. */
-export interface ReviewedPublication {
+interface ReviewedPublication {
   readonly publication: Publication
   readonly live: LiveState
   /** The same policy is live: there is nothing to publish. */
@@ -65,7 +65,7 @@ export async function reviewPublication(
   const { set, kind, over, isAsked, signer, approved } = publication
   const { store, trust, tell } = parts
   const live = await readLiveState(store, { trust, now: Date.now() })
-  tell(signatureRemark(live, signer, approved?.signatures))
+  tell({ note: signatureNote(live, signer, approved?.signatures) })
   // Someone else may publish while a person reads the proposal.
   const again = approved && reviewProposal(approved.proposal, { live, trust, now: Date.now() })
   if (again?.state === 'stale') return decline(`refused: ${staleReason(again)}`)

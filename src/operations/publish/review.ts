@@ -1,27 +1,51 @@
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
-import { Fault } from '../../kernel/errors.ts'
+import { Fault, type Problem } from '../../kernel/errors.ts'
 import type { Finding } from '../../policy/checks/check.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
+import type { Obstacle, PromotionTerms } from '../../policy/shadow/promotion.ts'
+import type { Replay } from '../../replay/replay.ts'
 import type { Trust } from '../../signing/trust.ts'
 import type { Actor } from '../../stores/audit/audit.ts'
+import { HISTORY } from '../../stores/policies/document/read-moves.ts'
 import {
   type Move,
   type PolicyDocument,
   type PolicyStore,
   policyOf,
 } from '../../stores/policies/policy-store.ts'
-import type { LiveState } from '../../stores/policies/proposals/live-state.ts'
 import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
+import type { Context } from '../context.ts'
+import type { Reviewed } from '../operation.ts'
+import { compareAccess } from '../policy/compare-access.ts'
+import { readRecordedMoves } from '../policy/recorded-moves.ts'
+import type { TestReport } from '../policy/run-tests.ts'
+import type { PolicySettings } from '../policy-settings.ts'
+import type { ObservedShadow } from './observed-shadow.ts'
 
-/** What a person should know while a change is reviewed or made. Programs read its result instead. */
+/** What a person should know before they agree to a change, or what came of it. */
 export type Remark =
   /** One line; empty: nothing to say. */
   | { readonly note: string }
+  /** Why the change is not made, where the error alone does not say it. */
+  | { readonly refusal: string }
+  | { readonly errors: readonly Problem[] }
   | { readonly warnings: readonly Finding[] }
-  /** Gateways may ignore the head in Redis. */
-  | { readonly live: LiveState }
+  | TestsRemark
   | { readonly proposal: ReviewedProposal }
+  | { readonly shadow: ObservedShadow }
   | { readonly change: Change }
+  | { readonly replay: Replay }
+  | { readonly obstacles: readonly Obstacle[]; readonly terms: PromotionTerms }
+
+/** The results of the tests of a directory. */
+interface TestsRemark {
+  readonly tests: TestReport
+  readonly directory: string
+  /** What they do not show. */
+  readonly about: string | undefined
+  /** It needs tests, and has none. */
+  readonly isUntested?: boolean
+}
 
 /** What a policy changes, or why it could not be compared: then all of it is new. */
 interface Change {
@@ -41,6 +65,67 @@ export interface ReviewParts {
   /** Who makes the change, for the history. */
   readonly actor: Actor
   readonly tell: Tell
+}
+
+/** What a change is reviewed with: a configuration, and whoever reads along. */
+export interface Reviewing {
+  readonly settings: PolicySettings
+  readonly context: Context
+  readonly tell: Tell
+}
+
+/** The same with the policies in Redis. */
+export function reviewParts(
+  store: PolicyStore,
+  { settings, context, tell }: Reviewing,
+): ReviewParts {
+  const { admission } = settings.admission()
+  return {
+    ...{ store, tell, trust: settings.trust(), actor: context.actor },
+    compare: (from, to) => compareAccess({ from, to }, admission, context),
+    recorded: () => signedHistory({ settings, context, tell }),
+  }
+}
+
+/**
+ * The history that vouches for signed policies where Redis lost it, or someone deleted it there; nothing
+ * without `policy.trust`. Notes a database that does not answer.
+ */
+async function signedHistory({ settings, context, tell }: Reviewing): Promise<readonly Move[]> {
+  if (settings.trust() === undefined) return []
+  const { moves, problem } = await readRecordedMoves(settings, HISTORY, context.cwd)
+  if (problem !== undefined) {
+    tell({ note: `note: the database could not be asked for the signed history: ${problem}` })
+  }
+  return moves
+}
+
+/**
+ * Keeps what a review finds for the person who decides about it. What stops the review is its refusal: they
+ * read that after what was found.
+ */
+export async function remembered<Plan, Document, Shown>(
+  outer: Context,
+  work: (asked: Pick<Reviewing, 'context' | 'tell'>) => Promise<Reviewed<Plan, Document, Shown>>,
+): Promise<Reviewed<Plan, Document, Shown>> {
+  const remarks: Remark[] = []
+  const tell = (remark: Remark) => void remarks.push(remark)
+  let isOver = false
+  // What the commit tells comes at once.
+  const err = (text: string) => (isOver ? outer.err(text) : tell({ note: text.trimEnd() }))
+  try {
+    const reviewed = await work({ context: { ...outer, err }, tell })
+    isOver = true
+    return { ...reviewed, shown: { ...(reviewed.shown ?? {}), remarks } }
+  } catch (error) {
+    const refusal = error as Error
+    return {
+      document: {} as Plan,
+      shown: { remarks },
+      refusal,
+      commit: () => Promise.reject(error),
+    }
+  }
 }
 
 /** A document in Redis, or why there is none that can be used. */

@@ -1,63 +1,16 @@
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
-import { combineEvidence, type FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import { parseStatement, type Signed } from '../../signing/statement.ts'
-import {
-  createDocument,
-  type PolicyDocument,
-  type PolicyStore,
-} from '../../stores/policies/policy-store.ts'
+import { createDocument, type PolicyDocument } from '../../stores/policies/policy-store.ts'
 import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
 import type { StoredShadow } from '../../stores/policies/shadow/shadow-store.ts'
 import { decline } from '../declined.ts'
-import type { PolicySettings } from '../policy-settings.ts'
+import { untrustedHead } from '../policy/versions.ts'
 import { type BasePlace, readBase } from './base.ts'
 import { compareWith, type ReviewParts, readLive, readStored } from './review.ts'
 import { addSignature, lacksSignature, signedCount, toSign } from './shadow-signatures.ts'
 import type { Signer } from './signing.ts'
-
-/** The shadow, and what all replicas have seen of it. */
-export interface ObservedShadow {
-  readonly head: ShadowHead
-  /** When it was pushed. */
-  readonly at: string
-  /** The live revision. */
-  readonly live: string | undefined
-  readonly evidence: FleetEvidence
-}
-
-/** `undefined` when no shadow runs. Declines one that no gateway could read. */
-export async function readShadow(store: PolicyStore): Promise<ObservedShadow | undefined> {
-  const stored = await store.shadow.read()
-  if (stored === undefined) return undefined
-  const { head } = stored
-  if (head === undefined) {
-    return decline('the shadow in Redis is not valid: run "postern policy shadow end"')
-  }
-  const evidence = combineEvidence(await store.replicas(), await store.shadow.reports())
-  const live = (await store.head())?.revision
-  return { head, at: new Date(head.sequence).toISOString(), live, evidence }
-}
-
-/** The shadow that the user names. Declines another one. */
-export async function findShadow(name: string, store: PolicyStore): Promise<ObservedShadow> {
-  const shadow = await readShadow(store)
-  if (shadow === undefined) {
-    return decline('refused: no shadow runs: push one with "postern policy push --shadow -m WHY"')
-  }
-  const { revision } = shadow.head
-  if (revision.startsWith(name)) return shadow
-  return decline(`refused: the shadow is ${revision}, and not ${name}`)
-}
-
-/** Shadows need gateways that load policies from Redis. */
-export function refuseFiles({ config }: PolicySettings): void {
-  if (config?.policy.source !== 'files') return
-  decline(
-    'refused: policy.source is "files", and gateways evaluate shadows from Redis only: set policy.source to redis, or ask recorded decisions with "postern policy replay"',
-  )
-}
 
 /** What to evaluate beside the live policy, by whom and why. */
 interface NewShadow {
@@ -85,7 +38,7 @@ export async function reviewShadow(shadow: NewShadow, parts: ReviewParts): Promi
   const { set, place } = shadow
   const { store, trust, tell } = parts
   const live = await readLiveState(store, { trust, now: Date.now() })
-  tell({ live })
+  tell({ note: untrustedHead(live) })
   if (live.revision === set.revision) {
     return decline(`${set.revision} is already live: as a shadow it would never differ`)
   }

@@ -5,7 +5,7 @@ import type { Trust } from '../../signing/trust.ts'
 import type { PolicyDocument } from '../../stores/policies/policy-store.ts'
 import type { LiveState } from '../../stores/policies/proposals/live-state.ts'
 import { decline } from '../declined.ts'
-import type { Remark } from './review.ts'
+import { untrustedHead } from '../policy/versions.ts'
 
 /** A person's key, which counts for the gateways as far as the configuration says. */
 export interface Signer {
@@ -59,14 +59,12 @@ export function liveStatement(document: PolicyDocument, after: Predecessor | nul
 }
 
 /** What a publisher should know about the signatures of what is live. */
-export function signatureRemark(
+export function signatureNote(
   live: LiveState,
   signer: Signer | undefined,
   signatures: readonly string[] = [],
-): Remark {
+): string {
   const isUnsigned = signer === undefined && signatures.length === 0
-  if (!live.isSigned || !isUnsigned) return { live }
-  return {
-    note: 'note: the live policy is signed, and this one is not: gateways with policy.trust will reject it: sign it with --key FILE',
-  }
+  if (!live.isSigned || !isUnsigned) return untrustedHead(live)
+  return 'note: the live policy is signed, and this one is not: gateways with policy.trust will reject it: sign it with --key FILE'
 }

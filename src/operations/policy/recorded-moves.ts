@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Fault, Invalid } from '../../kernel/errors.ts'
-import { HISTORY } from '../../stores/policies/document/read-moves.ts'
 import { createMoveTable } from '../../stores/policies/moves/move-table.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'
 import { withDatabase } from '../configured-database.ts'
 import type { PolicySettings } from '../policy-settings.ts'
-import type { Tell } from './review.ts'
 
 /** The moves that the database has, or why it could not be asked. */
 interface RecordedMoves {
@@ -40,20 +38,4 @@ export async function readRecordedMoves(
     }
     throw error
   }
-}
-
-/**
- * The history that vouches for signed policies where Redis lost it, or someone deleted it there; nothing
- * without `policy.trust`. Notes a database that does not answer.
- */
-export async function signedHistory(
-  settings: PolicySettings,
-  { cwd, tell }: { readonly cwd: string; readonly tell: Tell },
-): Promise<readonly Move[]> {
-  if (settings.trust() === undefined) return []
-  const { moves, problem } = await readRecordedMoves(settings, HISTORY, cwd)
-  if (problem !== undefined) {
-    tell({ note: `note: the database could not be asked for the signed history: ${problem}` })
-  }
-  return moves
 }

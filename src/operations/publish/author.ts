@@ -1,14 +1,23 @@
-import { decline } from '../../operations/declined.ts'
-import type { Signer } from '../../operations/publish/signing.ts'
 import { fingerprintOf } from '../../signing/ssh-public-key.ts'
 import type { Trust } from '../../signing/trust.ts'
 import { openPolicySigner } from '../../stores/keys/signing-key.ts'
-import { printable } from '../format.ts'
-import type { Io } from '../io.ts'
+import type { Context } from '../context.ts'
+import { decline } from '../declined.ts'
+import type { Reviewing, Tell } from './review.ts'
+import type { Signer } from './signing.ts'
+
+interface SignerParts {
+  readonly context: Pick<Context, 'cwd' | 'env'>
+  readonly tell: Tell
+}
 
 /** Opens the key of `--key`. Declines a key that `policy.trust` does not list. */
-export async function openSigner(file: string, trust: Trust | undefined, io: Io): Promise<Signer> {
-  const { publicKey, isExposed, sign } = await openPolicySigner(file, { cwd: io.cwd, env: io.env })
+export async function openSigner(
+  file: string,
+  trust: Trust | undefined,
+  { context: { cwd, env }, tell }: SignerParts,
+): Promise<Signer> {
+  const { publicKey, isExposed, sign } = await openPolicySigner(file, { cwd, env })
   const fingerprint = fingerprintOf(publicKey)
   const listed = trust?.keys.find(({ id }) => id === publicKey.id)
   if (trust !== undefined && listed === undefined) {
@@ -17,7 +26,7 @@ export async function openSigner(file: string, trust: Trust | undefined, io: Io)
     )
   }
   if (isExposed) {
-    io.err(printable(`note: other users can read ${file}: run "chmod 600 ${file}"`).concat('\n'))
+    tell({ note: `note: other users can read ${file}: run "chmod 600 ${file}"` })
   }
   const trustedName = listed?.name
   return { name: trustedName ?? fingerprint, fingerprint, trustedName, sign }
@@ -29,19 +38,19 @@ interface Author {
   readonly signer: Signer | undefined
 }
 
-interface AuthorOptions {
+interface AuthorInput {
   readonly key: string | undefined
   readonly author: string | undefined
 }
 
 /** The author that the user names, else the owner of the key, as far as `policy.trust` knows. */
 export async function authorOf(
-  { key, author: named }: AuthorOptions,
-  trust: Trust | undefined,
-  io: Io,
+  { key, author: named }: AuthorInput,
+  { settings, context, tell }: Reviewing,
 ): Promise<Author> {
-  const signer = key === undefined ? undefined : await openSigner(key, trust, io)
-  const author = (named ?? signer?.trustedName ?? io.userName ?? '').trim()
+  const trust = settings.trust()
+  const signer = key === undefined ? undefined : await openSigner(key, trust, { context, tell })
+  const author = (named ?? signer?.trustedName ?? context.userName ?? '').trim()
   if (author === '') return decline('the author is empty: give one with --author')
   return { author, signer }
 }
@@ -51,17 +60,18 @@ export async function authorOf(
  * that person can give; `proposed` is what to propose instead.
  */
 export async function soleAuthorOf(
-  options: AuthorOptions,
-  trust: Trust | undefined,
-  { proposed, io }: { readonly proposed: string; readonly io: Io },
+  input: AuthorInput,
+  proposed: string,
+  reviewing: Reviewing,
 ): Promise<Author> {
+  const trust = reviewing.settings.trust()
   if (trust !== undefined && trust.signatures > 1) {
     return decline(
       `refused: policy.trust requires ${trust.signatures} signatures: run "postern policy propose ${proposed} -m WHY --key FILE", have others approve it, then push the proposed revision`,
     )
   }
-  if (trust !== undefined && options.key === undefined) {
+  if (trust !== undefined && input.key === undefined) {
     return decline('refused: policy.trust requires a signature: add --key FILE')
   }
-  return authorOf(options, trust, io)
+  return authorOf(input, reviewing)
 }

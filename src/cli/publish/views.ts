@@ -1,0 +1,119 @@
+import { join } from 'node:path'
+import type { DocumentOf } from '../../operations/operation.ts'
+import { convergedWords } from '../../operations/publish/convergence.ts'
+import type {
+  policyApprove,
+  policyPromote,
+  policyProposalDrop,
+  policyProposals,
+  policyPropose,
+  policyPull,
+  policyPush,
+  policyRollback,
+} from '../../operations/publish/descriptions.ts'
+import type { ProposalsShown } from '../../operations/publish/proposals.ts'
+import type { ProposedShown } from '../../operations/publish/propose.ts'
+import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
+import { count, formatTable, jsonPieces, printable } from '../format.ts'
+import { noteLines, type ViewOf } from '../view.ts'
+import { formatBehind } from './convergence-in-words.ts'
+import { formatProposal, signaturesOf } from './proposal-in-words.ts'
+import { remarksInWords } from './remark-in-words.ts'
+import { formatReplicas } from './shadow-in-words.ts'
+
+/** What was published, and who uses it. */
+function publishedText({ head, convergence }: DocumentOf<typeof policyRollback>) {
+  if (convergence === undefined) return `${head.revision} is live; replicas not checked\n`
+  const { problem } = convergence
+  if (problem !== undefined) {
+    return { out: '', err: `published, but cannot list the replicas: ${problem}\n` }
+  }
+  return { out: `${convergedWords(convergence)}\n`, err: formatBehind(convergence) }
+}
+
+export const policyRollbackView: ViewOf<typeof policyRollback> = {
+  text: ({ document }) => publishedText(document),
+}
+
+export const policyPromoteView: ViewOf<typeof policyPromote> = {
+  text: ({ document }) => ('obstacles' in document ? '' : publishedText(document)),
+}
+
+export const policyPushView: ViewOf<typeof policyPush> = {
+  text({ document }) {
+    if (!('shadow' in document)) return publishedText(document)
+    const { replicas: all, shadow } = document
+    if (all === undefined) return `${shadow.revision} is the shadow; replicas not checked\n`
+    const replicas = all.filter(({ state }) => state !== 'ended')
+    const others = replicas.filter(({ state }) => state !== 'evaluating')
+    return {
+      out: `${replicas.length - others.length}/${replicas.length} evaluate ${shadow.revision}\n`,
+      err: formatReplicas(others),
+    }
+  },
+}
+
+export const policyProposeView: ViewOf<typeof policyPropose, ProposedShown> = {
+  text({ document: { revision }, shown }) {
+    if (shown === undefined) return ''
+    const by = shown.signer === undefined ? '' : `, signed by ${shown.signer}`
+    return {
+      out: `${printable(`proposed ${revision} over ${shown.over}${by}`)}\n`,
+      err: `${shown.next}\n`,
+    }
+  },
+}
+
+export const policyApproveView: ViewOf<typeof policyApprove, string> = {
+  text: ({ document: { signedBy, revision }, shown }) => ({
+    out: `${printable(`${signedBy} signed ${revision}`)}\n`,
+    err: `${shown}\n`,
+  }),
+}
+
+export const policyProposalDropView: ViewOf<typeof policyProposalDrop> = {
+  text: ({ document: { dropped } }) => `dropped the proposal of ${dropped}\n`,
+}
+
+export const policyProposalsView: ViewOf<typeof policyProposals, ProposalsShown> = {
+  text({ shown, notes = [] }) {
+    if (shown === undefined) return ''
+    if ('one' in shown) {
+      return {
+        out: formatProposal(shown.one),
+        err: `${remarksInWords(shown.remarks)}${shown.next}\n`,
+      }
+    }
+    const { list } = shown
+    const none = list.length === 0 ? 'no proposals are open\n' : ''
+    const out = list.length === 0 ? '' : formatTable([proposalTitles, ...list.map(proposalRow)])
+    return { out, err: `${noteLines(notes)}${none}` }
+  },
+  json({ document, shown }) {
+    const remarks = shown !== undefined && 'one' in shown ? shown.remarks : []
+    return { out: jsonPieces(document), err: remarksInWords(remarks) }
+  },
+}
+
+const proposalTitles = ['REVISION', 'PROPOSED', 'STATE', 'SIGNATURES', 'AUTHOR', 'WHY']
+
+function proposalRow(reviewed: ReviewedProposal): readonly string[] {
+  const { author, at, message } = reviewed.statement
+  const { revision } = reviewed.proposal
+  return [revision, at, reviewed.state, signaturesOf(reviewed), author, message]
+}
+
+export const policyPullView: ViewOf<typeof policyPull, readonly string[]> = {
+  text({ document: { revision, directory, written }, shown: names = [], notes = [] }) {
+    const done =
+      written === 0
+        ? `${directory} is up to date`
+        : `wrote ${count(written, 'file')} to ${directory}`
+    const lines = [...notes, ...names.map((name) => join(directory, name))]
+    return { out: `${revision}: ${done}\n`, err: lines.map((line) => `${line}\n`).join('') }
+  },
+  json: ({ document, notes = [] }) => ({
+    out: jsonPieces(document),
+    err: notes.map((note) => `${note}\n`).join(''),
+  }),
+}

@@ -1,0 +1,532 @@
+import { Type } from '../../config/schema/type.ts'
+import type { FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
+import type { Obstacle } from '../../policy/shadow/promotion.ts'
+import type { ReplicaReport } from '../../stores/policies/policy-store.ts'
+import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
+import { change, local, question } from '../operation.ts'
+import type { diffDocument } from '../policy/diff-document.ts'
+import type { EngineReport } from '../policy/engine-cost.ts'
+import { flag, list, nullable, open, text, time, typed, whole } from '../schema.ts'
+import type { proposalDocument } from './proposal-state.ts'
+import type { PublishedDocument, PublishPlan } from './publishing.ts'
+
+const signed = Type.Object({ statement: text, signatures: list(text) })
+const head = Type.Object({
+  ...{ revision: text, sequence: whole, author: Type.Optional(text) },
+  signed: Type.Optional(signed),
+})
+const counts = { evaluated: whole, wouldDeny: whole, wouldAllow: whole, failed: whole } as const
+const optional = Type.Optional
+
+const replica = typed<ReplicaReport>(
+  Type.Object({
+    ...{ id: text, revision: optional(text), sequence: optional(whole), at: time },
+    ...{
+      ageSeconds: typed<number>({ type: 'number' }),
+      stale: flag,
+      lost: flag,
+      lastError: optional(text),
+    },
+    ...{ version: text, facts: optional(open()) },
+  }),
+)
+
+export const policyStatus = question({
+  name: 'policy status',
+  summary: 'show which revision each replica uses',
+  details: `A replica that stops reporting without an orderly shutdown stays listed as lost for
+policy.replicaMemory (24 hours by default): if it still runs, it uses its last policy. Forget a
+replica that no longer runs. Shows why a replica cannot load or confirm the newest policy.`,
+  input: {
+    forget: {
+      value: 'ID|lost',
+      local: true,
+      description: 'forget this lost replica, or all lost replicas',
+    },
+  },
+  document: Type.Object({
+    converged: Type.Boolean({ description: 'Whether every known replica uses the live revision.' }),
+    head: nullable(head, 'null: nothing is published.'),
+    signatures: Type.Integer({ description: 'How many signatures a policy needs.' }),
+    replicas: list(replica),
+    shadow: nullable(Type.Object({ revision: nullable(text), ...counts }), 'null: no shadow runs.'),
+  }),
+})
+
+const evidence = {
+  replicas: list(open()),
+  ...counts,
+  ...{ against: list(text), disagreements: list(open()) },
+} as const
+const shadowEvidence = typed<FleetEvidence>(Type.Object(evidence))
+const observed = {
+  shadow: Type.Object({ revision: text, author: text, message: text, at: time }),
+  live: nullable(text),
+} as const
+
+export const policyShadow = question({
+  name: 'policy shadow',
+  summary: 'show what the shadow would deny and allow, or end it',
+  details: `"push --shadow" makes a policy the shadow: gateways decide by the live policy only, ask the shadow
+about the same requests, and report where the two differ. This command adds up the reports of all
+replicas, those that have ended included. A replica that does not evaluate the shadow is listed: an
+older version, or one that could not load it.
+
+Counting begins with "push --shadow". It continues when a gateway restarts and when another revision
+becomes live; the output then names every live revision that the shadow was compared with. To begin
+again at 0, end the shadow and push it again.`,
+  input: {
+    limit: {
+      ...{ value: 'N', number: { min: 1, integer: true }, default: '20' },
+      description: 'number of lines for each of the two lists, most frequent first',
+    },
+  },
+  document: typed<ShadowDocument | { readonly shadow: null }>(
+    Type.Union([Type.Object({ ...observed, ...evidence }), Type.Object({ shadow: Type.Null() })]),
+  ),
+})
+
+export interface ShadowDocument extends FleetEvidence {
+  readonly shadow: Readonly<Record<'revision' | 'author' | 'message' | 'at', string>>
+  readonly live: string | null
+}
+
+export const policyShadowEnd = change({
+  name: 'policy shadow',
+  summary: 'end the shadow and delete what was counted',
+  access: 'publisher',
+  input: {
+    end: {
+      value: 'end',
+      choices: ['end'],
+      needed: true,
+      description: 'end the shadow and delete what was counted',
+    },
+  },
+  document: typed<{ readonly ended: string | null } & Partial<ShadowDocument>>(
+    Type.Object({
+      ended: nullable(text, 'null: no valid shadow was ended.'),
+      ...Object.fromEntries(
+        Object.entries({ ...observed, ...evidence }).map(([name, each]) => [name, optional(each)]),
+      ),
+    }),
+  ),
+})
+
+const proposal = {
+  ...{ revision: text, state: text, author: text, message: text, at: text, kind: text },
+  ...{ over: nullable(text, 'null: nothing was published.'), evidence: open() },
+  ...{ signers: list(text), needed: whole },
+  otherSignatures: Type.Integer({ description: 'Signatures that do not count.' }),
+} as const
+
+type ProposalDocument = ReturnType<typeof proposalDocument>
+type Diff = ReturnType<typeof diffDocument>
+const diff = typed<Diff>(open())
+
+/** One proposal, with what its signatures are about. */
+interface ProposalInFull extends ProposalDocument {
+  readonly statement: string
+  readonly signatures: readonly string[]
+  readonly base: { readonly statement: string; readonly signatures: readonly string[] } | null
+  readonly diff: Diff | undefined
+}
+
+export const policyProposals = question({
+  name: 'policy proposals',
+  summary: 'list the proposals and who has signed them, or show one',
+  details: `With a REVISION, also shows what it would change compared with the live policy. Dropping a proposal
+does not revoke its signatures: someone who copied it can use them until another policy is live.`,
+  needsThread: true,
+  input: {
+    revision: {
+      value: 'REVISION',
+      published: true,
+      description: 'show this proposal; its first 12 hex digits are enough',
+    },
+  },
+  document: typed<readonly ProposalDocument[] | ProposalInFull>(
+    Type.Union([
+      list(Type.Object(proposal)),
+      Type.Object({
+        ...{ ...proposal, statement: text, signatures: list(text) },
+        base: nullable(
+          Type.Object({ statement: text, signatures: list(text) }),
+          'What others signed of its predecessor; null: nothing.',
+        ),
+        diff: optional(diff),
+      }),
+    ]),
+  ),
+})
+
+export const policyProposalDrop = change({
+  name: 'policy proposals',
+  summary: 'remove a proposal',
+  access: 'author',
+  confirms: 'drop',
+  input: {
+    drop: {
+      value: 'REVISION',
+      published: true,
+      needed: true,
+      description: 'remove this proposal',
+    },
+  },
+  document: Type.Object({ dropped: text }),
+})
+
+/** Why, which `push` and `propose` require. */
+const message = { short: 'm', value: 'MESSAGE', description: 'reason for this change' } as const
+
+/** What the user accepts about a policy directory. */
+const candidate = {
+  'allow-slow': {
+    local: true,
+    description: 'accept a model that the index cannot answer: every rule adds to each decision',
+  },
+  'allow-empty': {
+    local: true,
+    description: 'accept a policy without rules: only admin keeps access',
+  },
+  accounts: { description: 'warn about roles that have no row in the accounts database' },
+  'no-tests': { description: 'accept a directory without tests; tests that exist still run' },
+} as const
+
+/** The key of the person who publishes or approves, which stays on their machine. */
+const key = {
+  value: 'FILE',
+  local: true,
+  description: 'sign with this private key, for gateways with policy.trust',
+} as const
+
+const replay = {
+  value: 'FILE',
+  once: true,
+  local: true,
+  description: 'before asking, show which decisions of this decision log would change',
+} as const
+
+const yes = { short: 'y', local: true, description: 'publish without asking' } as const
+
+/** What the commands that publish have in common. */
+const publishing = {
+  yes,
+  over: {
+    value: 'REVISION|live',
+    published: true,
+    description: 'publish only if this revision is live; "live" replaces any revision',
+  },
+  ...{ replay, key },
+  author: {
+    value: 'NAME',
+    local: true,
+    description: 'author in the history (default: the owner of the key, else your user name)',
+  },
+  wait: {
+    value: 'SECONDS',
+    number: { min: 0, max: 3600 },
+    description: 'how long to wait for the replicas; 0 checks once (default: 15)',
+  },
+  replicas: {
+    value: 'N',
+    number: { min: 1, max: 10_000, integer: true },
+    description: 'fail unless exactly N replicas use it; each gateway process is a replica',
+  },
+  'no-wait': {
+    description:
+      'publish without checking the replicas, for a first policy before any gateway runs',
+  },
+  'allow-lost': {
+    description:
+      'succeed although replicas are lost or none has reported, for a deployment that replaces them',
+  },
+} as const
+
+const checked = { replay: optional(open()), engine: open(), diff: optional(diff) } as const
+const publishPlan = Type.Object({
+  dryRun: Type.Literal(true),
+  ok: Type.Boolean({ description: 'Whether it succeeds if every reporting replica loads it.' }),
+  ...{ revision: text, publishes: flag, parent: nullable(text), ...checked },
+  replicas: optional(list(Type.Object({ id: text, lost: flag }))),
+})
+const publication = Type.Object({
+  ...{ head, parent: optional(text), ...checked },
+  unconfirmed: optional(Type.String({ description: 'Why a failover of Redis could lose it.' })),
+  convergence: optional(
+    Type.Object({
+      ...{ head, replicas: list(replica), behind: list(replica), lost: list(replica) },
+      ...{ expected: optional(whole), problem: optional(text) },
+    }),
+  ),
+})
+/** The policy is not valid, or a test failed: what "policy test" answers. */
+const unfit = Type.Object({ ok: Type.Literal(false) }, { additionalProperties: true })
+const published = typed<PublishedDocument>(publication)
+const plan = typed<PublishPlan>(publishPlan)
+
+/** What would become the shadow. */
+export interface ShadowPlan {
+  readonly dryRun: true
+  readonly ok: true
+  readonly shadow: string
+  /** Absent: no shadow runs; `null`: one that is not valid. */
+  readonly replaces: string | null | undefined
+  readonly engine: EngineReport
+  readonly diff: Diff | undefined
+}
+
+/** What became the shadow. */
+export interface ShadowPushed {
+  readonly ok: boolean
+  readonly shadow: ShadowHead
+  readonly engine: EngineReport
+  readonly replicas: FleetEvidence['replicas'] | undefined
+  readonly diff: Diff | undefined
+}
+
+const { replay: _, ...shadowChecked } = checked
+const shadowPlan = Type.Object({
+  ...{ dryRun: Type.Literal(true), ok: flag, shadow: text, replaces: optional(nullable(text)) },
+  ...shadowChecked,
+})
+const shadowPushed = Type.Object({
+  ...{ ok: flag, shadow: open(), ...shadowChecked, replicas: optional(list(open())) },
+})
+
+export const policyPropose = change({
+  name: 'policy propose',
+  summary: 'check and test a policy, and store it for others to approve',
+  details: `Does what "push" does, except publishing: checks, tests and compares with the live policy. Stores policy
+and results in Redis for 30 days, where others review and sign it. Nothing changes for the gateways until
+"postern policy push REVISION" publishes it. A REVISION that was live before proposes a rollback.`,
+  access: 'author',
+  needsThread: true,
+  input: {
+    dir: {
+      value: 'DIR|REVISION',
+      local: true,
+      draft: true,
+      description: 'policy directory (default: policy.directory), or an earlier revision',
+    },
+    message: { ...message, required: 'give the reason for this change' },
+    ...candidate,
+    replay: {
+      ...replay,
+      description: 'show and record how many decisions of this decision log would change',
+    },
+    key: { ...key, description: 'sign the proposal with this private key at once' },
+    over: {
+      // Without it, a draft of the console could undo what was published since it was begun.
+      value: 'REVISION|live',
+      published: true,
+      needed: true,
+      description: 'propose only if this revision is live; "live" replaces any revision',
+    },
+    author: {
+      value: 'NAME',
+      local: true,
+      description: 'author of the proposal (default: the owner of the key, else your user name)',
+    },
+  },
+  document: typed<ProposalDocument & { readonly diff: Diff | undefined }>(
+    Type.Union([Type.Object({ ...proposal, diff: optional(diff) }), unfit]),
+  ),
+  plan: Type.Object({}),
+})
+
+export const policyApprove = change({
+  name: 'policy approve',
+  summary: 'review a proposal and sign it',
+  details: `Verifies the stored policy, shows who proposed it and why, and what it changes compared with its
+predecessor, runs the tests of policy.directory and a replay, then asks and signs. With policy.trust, the
+predecessor must be signed too. Refuses a proposal whose predecessor is not live any more or not signed by
+enough keys, a key that policy.trust does not list, and a second signature of one key.
+
+With --gateway, the private key stays on your machine: the command reads the policy and its predecessor from
+the console, verifies both with policy.trust of your configuration, compares them there, and sends only the
+signature.`,
+  access: 'author',
+  needsThread: true,
+  input: {
+    revision: {
+      value: 'REVISION',
+      published: true,
+      required: 'give the revision of the proposal',
+      description: 'proposed revision; its first 12 hex digits are enough',
+    },
+    key: { ...key, description: 'sign with this private key' },
+    signature: {
+      value: 'TEXT',
+      needed: true,
+      description:
+        'a signature that was made elsewhere, over "statement" of "policy proposals REVISION --output json": the base64 text of an SSH signature, in one line',
+    },
+    base: {
+      value: 'DIR|git:REF',
+      local: true,
+      description:
+        'compare with your own copy of the policy that the proposal follows, where Redis lost it or its signatures do not count',
+    },
+    replay: {
+      ...replay,
+      description:
+        'show which decisions of this decision log would change (default: logger.decisions.file, if it exists here)',
+    },
+    'allow-failed-tests': {
+      local: true,
+      description: 'sign although tests of policy.directory fail',
+    },
+    yes: { ...yes, description: 'sign without asking' },
+  },
+  document: typed<ProposalDocument & { readonly signedBy: string }>(
+    Type.Object({ signedBy: text, ...proposal }),
+  ),
+  plan: typed<{
+    readonly revision: string
+    readonly signer: string
+    readonly diff: Diff | undefined
+  }>(Type.Object({ revision: text, signer: text, diff: optional(diff) })),
+})
+
+export const policyPush = change({
+  name: 'policy push',
+  summary: 'check, test and publish a policy directory, or publish an approved proposal',
+  details: `Shows what changes compared with the live policy, asks for confirmation, publishes to Redis and
+waits until every known replica uses the new revision.
+
+Never replaces a revision that you have not seen: "pull" and "push" record in DIR/.postern/base which
+revision of this Redis the files come from. When another revision is live, "push" refuses and names
+its author. Files without that record need --over together with --yes.
+
+With the REVISION of a proposal, publishes exactly what was proposed, once enough trusted keys have
+signed it. When policy.trust requires one signature, push DIR --key signs and publishes at once.`,
+  access: 'publisher',
+  needsThread: true,
+  confirms: 'revision',
+  input: {
+    revision: {
+      value: 'DIR|REVISION',
+      published: true,
+      needed: true,
+      description: 'policy directory (default: policy.directory), or the revision of a proposal',
+    },
+    message: {
+      ...message,
+      local: true,
+      description: 'reason for this change; required for a directory',
+    },
+    ...candidate,
+    accounts: { ...candidate.accounts, local: true },
+    'no-tests': { ...candidate['no-tests'], local: true },
+    shadow: {
+      local: true,
+      description:
+        'make it the shadow: gateways evaluate it beside the live policy and enforce nothing of it',
+    },
+    'dry-run': {
+      local: true,
+      description: 'do everything except publish, and exit as push would if you said yes',
+    },
+    ...publishing,
+  },
+  document: typed<PublishedDocument | ShadowPushed>(
+    Type.Union([publication, shadowPushed, publishPlan, shadowPlan, unfit]),
+  ),
+  plan: typed<PublishPlan | ShadowPlan>(Type.Union([publishPlan, shadowPlan])),
+})
+
+export const policyPromote = change({
+  name: 'policy promote',
+  summary: 'make the shadow live if its evidence allows it',
+  details: `Publishes exactly the policy that gateways evaluate as the shadow, as "push" would. The history keeps
+the evidence: decisions, would-deny, would-allow, replicas and time.
+
+Refuses when the shadow would deny more requests than --max-would-deny, has not been asked about any
+request, or when a running replica does not evaluate it or has evaluated it for less than --after. To
+publish without evidence, use "push".
+
+With policy.trust, promote needs signatures for the live policy: --key FILE, or an approved proposal
+of this revision when more than one signature is required.`,
+  access: 'publisher',
+  needsThread: true,
+  confirms: 'revision',
+  input: {
+    revision: {
+      value: 'REVISION',
+      published: true,
+      required: 'give the revision of the shadow',
+      description: 'revision of the shadow; its first 12 hex digits are enough',
+    },
+    after: {
+      value: 'DURATION',
+      description: 'refuse unless every running replica has evaluated it for this long, such as 1h',
+    },
+    'max-would-deny': {
+      ...{ value: 'N', number: { min: 0, integer: true }, default: '0' },
+      description: 'refuse when the shadow would have denied more requests than N',
+    },
+    message: {
+      ...message,
+      description: 'reason for this change (default: the reason of the shadow)',
+    },
+    ...publishing,
+  },
+  document: typed<
+    | PublishedDocument
+    | {
+        readonly ok: false
+        readonly obstacles: readonly Obstacle[]
+        readonly evidence: FleetEvidence
+      }
+  >(
+    Type.Union([
+      publication,
+      Type.Object({ ok: flag, obstacles: list(open()), evidence: shadowEvidence }),
+    ]),
+  ),
+  plan,
+})
+
+export const policyRollback = change({
+  name: 'policy rollback',
+  summary: 'publish an earlier revision again',
+  details: `Shows what changes compared with the live policy, asks for confirmation, publishes the old revision
+as a new entry of the history and waits until every known replica uses it.`,
+  access: 'publisher',
+  needsThread: true,
+  confirms: 'revision',
+  input: {
+    revision: {
+      value: 'REVISION',
+      published: true,
+      required: 'give the revision to publish',
+      description: 'revision to publish; its first 12 hex digits are enough',
+    },
+    message: {
+      ...message,
+      description: 'reason for this change (default: "back to REVISION")',
+    },
+    ...publishing,
+  },
+  document: published,
+  plan,
+})
+
+export const policyPull = local({
+  name: 'policy pull',
+  summary: 'write a published policy into a directory',
+  details: `Writes model.conf, *.csv and exclusions.yaml as they were pushed. Never touches the tests. Records the
+revision in DIR/.postern/base, so that "push" refuses to undo a later revision.`,
+  kind: 'change',
+  input: {
+    revision: { value: 'REVISION|live', description: 'published policy (default: live)' },
+    dir: {
+      value: 'DIR',
+      description:
+        'policy directory (default: policy.directory of the configuration, else policies)',
+    },
+    force: { description: 'replace the other policy files in DIR' },
+  },
+  document: Type.Object({ revision: text, directory: text, written: whole }),
+})

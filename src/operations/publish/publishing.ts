@@ -1,0 +1,196 @@
+import { printable } from '../../kernel/printable.ts'
+import type { PolicySet } from '../../policy/set/policy-set.ts'
+import type { Replay } from '../../replay/replay.ts'
+import { isRevision } from '../../stores/policies/document/policy-document.ts'
+import type { Head, PolicyStore } from '../../stores/policies/policy-store.ts'
+import type { Context } from '../context.ts'
+import { InvalidInput } from '../invalid-input.ts'
+import type { Reviewed } from '../operation.ts'
+import { diffDocument } from '../policy/diff-document.ts'
+import type { EngineReport } from '../policy/engine-cost.ts'
+import { replayLogs } from '../policy/replay-logs.ts'
+import { withPolicyStore } from '../policy-settings.ts'
+import {
+  awaitConvergence,
+  type Convergence,
+  convergedWords,
+  convergenceOf,
+  isConverged,
+} from './convergence.ts'
+import { commitPublication, type Publication, reviewPublication } from './publication.ts'
+import { type Remark, type Reviewing, type ReviewParts, reviewParts, type Tell } from './review.ts'
+
+/** What a command publishes. */
+interface Published extends Omit<Publication, 'isAsked' | 'replay'> {
+  readonly engine: EngineReport
+}
+
+/** How a caller publishes. */
+export interface PublishInput {
+  readonly over: string | undefined
+  readonly replay: string | undefined
+  readonly wait: number | undefined
+  readonly 'no-wait': boolean
+  readonly 'allow-lost': boolean
+  readonly replicas: number | undefined
+  readonly 'dry-run'?: boolean
+}
+
+/** What was published, and who uses it. */
+export interface PublishedDocument {
+  readonly head: Head
+  /** The revision that was live before; the same one when nothing had to be published. */
+  readonly parent: string | undefined
+  readonly diff: ReturnType<typeof diffDocument> | undefined
+  readonly replay: Replay | undefined
+  readonly engine: EngineReport
+  /** Why a failover of Redis could lose it, if so. */
+  readonly unconfirmed: string | undefined
+  /** Absent: the replicas were not checked. */
+  readonly convergence: Convergence | undefined
+}
+
+/** What would be published. `ok`: if every reporting replica loads it, the publication succeeds. */
+export interface PublishPlan {
+  readonly dryRun: true
+  readonly ok: boolean
+  readonly revision: string
+  readonly publishes: boolean
+  readonly parent: string | null
+  readonly diff: ReturnType<typeof diffDocument> | undefined
+  readonly replay: Replay | undefined
+  readonly engine: EngineReport
+  readonly replicas: readonly { readonly id: string; readonly lost: boolean }[] | undefined
+}
+
+/** What only texts show of a review. */
+export interface PlanShown {
+  readonly remarks: readonly Remark[]
+  /** Which replicas would be waited for. */
+  readonly known?: Convergence | undefined
+}
+
+interface PublishParts {
+  readonly input: PublishInput
+  readonly reviewing: Reviewing
+  /** Runs after the publication. */
+  readonly settle?: (store: PolicyStore, revision: string) => Promise<unknown>
+}
+
+/**
+ * Reviews what `source` gives beside the live policy. The commit publishes exactly that over the revision
+ * that was reviewed, and waits for the replicas.
+ */
+export function reviewPublishing(
+  source: (parts: ReviewParts) => Promise<Published>,
+  { input, reviewing, settle }: PublishParts,
+): Promise<Reviewed<PublishPlan, PublishedDocument>> {
+  const { settings, context } = reviewing
+  const { seconds, expected, allowLost } = waitingOf(input)
+  return withPolicyStore(settings, async (store) => {
+    const parts = reviewParts(store, reviewing)
+    const { engine, ...published } = await source(parts)
+    const { set } = published
+    const { replay: log } = input
+    const replay = log === undefined ? undefined : () => tellReplay(log, set, reviewing)
+    const publication = { ...published, isAsked: context.isAsked === true, replay }
+    const review = await reviewPublication(publication, parts)
+    const { live, isLive } = review
+    const found = input['dry-run'] && seconds !== undefined ? await store.replicas() : undefined
+    // Every replica that reports would load it.
+    const next = { revision: set.revision, sequence: 0 }
+    const known = found && { ...convergenceOf(next, found, expected), behind: [] }
+    const ok = known === undefined || isConverged(known, { allowLost })
+    const about = { diff: review.diff && diffDocument(review.diff), replay: review.replay, engine }
+    return {
+      document: {
+        ...{ dryRun: true, ok, revision: set.revision, publishes: !isLive },
+        ...{ parent: live.head?.revision ?? null, ...about },
+        replicas: found?.map(({ id, lost }) => ({ id, lost })),
+      },
+      ...{ shown: { known }, outcome: ok ? 'done' : 'no', isSure: isLive },
+      commit: () =>
+        withPolicyStore(settings, async (again) => {
+          const { actor } = context
+          const done = await commitPublication(review, { store: again, actor, tell: told(context) })
+          const { head, parent, unconfirmed } = done
+          const convergence =
+            seconds === undefined
+              ? undefined
+              : await watched(convergedWords, context, (onWait) =>
+                  awaitConvergence(head, { seconds, expected, onWait }, again),
+                )
+          await settle?.(again, head.revision)
+          const { diff, ...others } = about
+          const document = { head, parent, diff, ...others, unconfirmed, convergence }
+          return { document, outcome: outcomeOf(convergence, allowLost) }
+        }),
+    }
+  })
+}
+
+function outcomeOf(convergence: Convergence | undefined, allowLost: boolean) {
+  if (convergence === undefined) return 'done'
+  if (convergence.problem !== undefined) return 'unavailable'
+  return isConverged(convergence, { allowLost }) ? 'done' : 'no'
+}
+
+/** Tells people at once: what follows may take minutes. */
+export function told({ err }: Context): Tell {
+  return (remark) => {
+    if ('note' in remark && remark.note !== '') err(`${printable(remark.note)}\n`)
+  }
+}
+
+/** Replays a log for a person who is about to publish the policy. */
+export async function tellReplay(
+  file: string,
+  set: PolicySet,
+  { context, tell }: Pick<Reviewing, 'context' | 'tell'>,
+): Promise<Replay> {
+  if (file === '-') {
+    throw new InvalidInput(undefined, '--replay: name a file: the answer comes from stdin')
+  }
+  const replay = await replayLogs([file], set, { io: context })
+  tell({ replay })
+  return replay
+}
+
+/** Waits, and shows a person how far the replicas are. */
+export async function watched<State>(
+  inWords: (state: State) => string,
+  { progress }: Context,
+  wait: (onWait: (state: State) => void) => Promise<State>,
+): Promise<State> {
+  const state = await wait((each) => progress?.show(() => `waiting for replicas: ${inWords(each)}`))
+  progress?.end()
+  return state
+}
+
+/** Long enough for a replica that missed the message and polls. */
+const defaultSeconds = 15
+
+/** How to wait for the replicas. `seconds` is `undefined` where they are not checked. */
+export function waitingOf(
+  input: Pick<PublishInput, 'wait' | 'no-wait' | 'allow-lost' | 'replicas'>,
+) {
+  const { wait, 'no-wait': noWait, 'allow-lost': allowLost, replicas: expected } = input
+  if (!noWait) return { seconds: wait ?? defaultSeconds, allowLost, expected }
+  const other = (['wait', 'replicas'] as const).find((name) => input[name] !== undefined)
+  if (other === undefined) return { seconds: undefined, allowLost, expected }
+  throw new InvalidInput(undefined, `--${other} and --no-wait cannot be combined`)
+}
+
+/** Throws `InvalidInput` when the value of `--over` cannot be a revision. */
+export function checkOver(option: string | undefined): void {
+  if (option === undefined || option === 'live' || isRevision(option)) return
+  const shown = JSON.stringify(option)
+  throw new InvalidInput('over', `${shown} is neither "live" nor a revision such as r-3f2a9c81d604`)
+}
+
+/** Throws `InvalidInput` when this cannot be a revision. */
+export function checkRevision(name: string): void {
+  if (isRevision(name)) return
+  const shown = JSON.stringify(name)
+  throw new InvalidInput('revision', `${shown} is not a revision such as r-3f2a9c81d604`)
+}

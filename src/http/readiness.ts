@@ -1,10 +1,5 @@
+import type { ReadinessCheck } from '../fleet/part.ts'
 import type { UpstreamReport } from './sum-upstreams.ts'
-
-interface ReadinessCheck {
-  readonly name: string
-  /** A short description of the problem, or `undefined`. */
-  readonly problem: () => string | undefined
-}
 
 /** The response of `/readyz`. */
 export interface Readiness {

@@ -2,8 +2,8 @@ import { secretWeakness } from '../config/checks/secret-strength.ts'
 import { configuredIssuers } from '../config/issuers.ts'
 import { type ModeFacts, tokenLimits } from '../config/mode.ts'
 import type { Config } from '../config/schema/schema.ts'
-import type { Closing } from '../kernel/closing.ts'
 import { Invalid } from '../kernel/errors.ts'
+import { addIssuerMetrics, addKeyMetrics } from '../metrics/key-metrics.ts'
 import { type OpenKeys, openKeys } from '../stores/keys/key-feed.ts'
 import { sharedSecret } from '../stores/keys/shared-secret.ts'
 import { assertionSigner } from '../token/assertions.ts'
@@ -11,19 +11,33 @@ import { createIssuerTokens } from '../token/issuers/issuer-tokens.ts'
 import { openIssuers } from '../token/issuers/open-issuers.ts'
 import { createRevocations } from '../token/revocations.ts'
 import { createTokens } from '../token/tokens.ts'
+import type { Assembly } from './assembly.ts'
 import { clock, type ServeOptions } from './options.ts'
+import { keyFacts } from './own-facts.ts'
 
 /** Keys, tokens, and the revocation list that tokens are checked against. */
-export async function buildTokens(options: ServeOptions, mode: ModeFacts, closing: Closing) {
+export async function buildTokens(options: ServeOptions, mode: ModeFacts, assembly: Assembly) {
   const { config, log, now = clock } = options
   const keys = await openConfiguredKeys(options, mode.weakSecretAllowed)
-  closing.add(keys.close)
+  assembly.add({
+    metrics: (registry) => addKeyMetrics(registry, keys.state),
+    details: { keys: keys.state, serviceTokens: () => config.tokens.service },
+    facts: () => ({ keys: keyFacts(keys.state()) }),
+    close: keys.close,
+  })
   const assertionProblem = () => findAssertionProblem(config, keys)
   const problem = assertionProblem()
   if (problem !== undefined) throw new Invalid([{ file: 'jwt.keyDirectory', message: problem }])
+  assembly.add({ checks: [{ name: 'assertion', problem: assertionProblem }] })
   const revocations = createRevocations(() => now() * 1000)
   const issuers = openIssuers(configuredIssuers(config.issuers), log)
-  closing.add(issuers.close)
+  assembly.add({
+    ...(config.issuers.length > 0 && {
+      metrics: (registry) => addIssuerMetrics(registry, issuers.states),
+      details: { issuers: issuers.states },
+    }),
+    close: issuers.close,
+  })
   const { clockSkewSeconds } = config.jwt
   const domainClaim = config.policy.domain?.claim
   const tokens = createTokens({
@@ -38,7 +52,7 @@ export async function buildTokens(options: ServeOptions, mode: ModeFacts, closin
     domainClaim,
     now,
   })
-  return { keys, issuers, tokens, revocations, assertionProblem }
+  return { keys, tokens, revocations }
 }
 
 /** The keys that sign and verify what this process issues. */

@@ -1,9 +1,6 @@
-import type { Config } from '../config/schema/schema.ts'
-import { createShowing } from '../gateway/evidence/showing.ts'
+import { createTrust } from '../gateway/arrival/trusted-peers.ts'
 import { createUsageCounter } from '../gateway/evidence/usage-counter.ts'
 import type { AdmitParts } from '../gateway/pipeline.ts'
-import { ShadowComparison } from '../gateway/shadow/shadow-comparison.ts'
-import type { Closing } from '../kernel/closing.ts'
 import { version } from '../kernel/version.ts'
 import { openLineFile } from '../log/line-file.ts'
 import { createDecisionLines, type WriteDecision } from '../log/log.ts'
@@ -24,21 +21,26 @@ import { createUsageRecorder } from '../stores/usage/usage-recorder.ts'
 import { findSpans } from '../tracing/find-spans.ts'
 import type { Spans } from '../tracing/spans.ts'
 import { createTracing, type Tracing } from '../tracing/tracing.ts'
+import type { Assembly } from './assembly.ts'
 import { clock, type ServeOptions } from './options.ts'
 
 /** Trace propagation, with spans where a collector is configured or an OpenTelemetry SDK is loaded. */
 export async function openTracing(
   options: ServeOptions,
-  registry: MetricRegistry,
-  isTrustedProxy: (address: string) => boolean,
-  closing: Closing,
+  assembly: Assembly,
 ): Promise<Tracing | undefined> {
-  const { tracing } = options.config
-  const spans = (await openSpanExport(options, registry)) ?? (await findSpans(version))
-  if (spans !== undefined) closing.add(spans.flush)
+  const { tracing, application } = options.config
+  const spans = (await openSpanExport(options, assembly.registry)) ?? (await findSpans(version))
+  let isTrustedProxy = createTrust(application.trustedProxies)
+  assembly.add({
+    ...(spans !== undefined && { close: spans.flush }),
+    apply(next) {
+      isTrustedProxy = createTrust(next.application.trustedProxies)
+    },
+  })
   return createTracing({
     propagate: tracing.propagate,
-    isTrusted: tracing.from === 'anyone' ? undefined : isTrustedProxy,
+    isTrusted: tracing.from === 'anyone' ? undefined : (address) => isTrustedProxy(address),
     spans,
   })
 }
@@ -74,14 +76,14 @@ export function openMoveCopies(
     readonly database: Database
     readonly trust: Trust | undefined
   },
-  closing: Closing,
+  assembly: Assembly,
 ): (() => Promise<readonly Move[]>) | undefined {
   const { policies, redis, database, trust } = stores
   if (config.policy.source !== 'redis' || redis === undefined) return undefined
   const { history } = createPolicyStore(redis)
   const table = createMoveTable(database, redis.prefix, { trust })
   const copies = createMoveCopies({ history, table, log })
-  closing.add(copies.close)
+  assembly.add({ close: copies.close })
   let copied: number | undefined
   policies.onAttempt(() => {
     const { sequence } = policies.state()
@@ -95,8 +97,7 @@ export function openMoveCopies(
 /** The decision log, if enabled: among the other log lines, or in a file of its own. */
 export async function openDecisions(
   { config, log }: ServeOptions,
-  registry: MetricRegistry,
-  closing: Closing,
+  assembly: Assembly,
 ): Promise<WriteDecision | undefined> {
   const { enabled, file } = config.logger.decisions
   if (!enabled) return undefined
@@ -105,11 +106,14 @@ export async function openDecisions(
     setting: 'logger.decisions.file',
     onTrouble: (reason) => log.error({ reason }, 'decision log write failed'),
   })
-  closing.add(lines.close)
-  registry.readCounter({
-    name: 'postern_decision_log_dropped_total',
-    help: 'Decisions not written to logger.decisions.file.',
-    read: () => lines.dropped(),
+  assembly.add({
+    metrics: (registry) =>
+      registry.readCounter({
+        name: 'postern_decision_log_dropped_total',
+        help: 'Decisions not written to logger.decisions.file.',
+        read: () => lines.dropped(),
+      }),
+    close: lines.close,
   })
   return createDecisionLines(lines)
 }
@@ -121,12 +125,11 @@ export function openUsage(
     readonly redis: RedisClient | undefined
     readonly database: Database
     readonly revision: () => string | undefined
-    readonly registry: MetricRegistry
   },
-  closing: Closing,
+  assembly: Assembly,
 ): Required<Pick<AdmitParts, 'observe' | 'onIdentified'>> | undefined {
   if (!config.policy.usage) return undefined
-  const { redis, database, revision, registry } = parts
+  const { redis, database, revision } = parts
   const counter = createUsageCounter({
     showPaths: config.logger.decisions.path === 'plain',
     onFull: () => recorder.flush(),
@@ -138,25 +141,9 @@ export function openUsage(
     now: () => Math.round(now() * 1000),
     log,
   })
-  closing.add(recorder.close)
-  addUsageMetrics(registry, recorder.state)
-  return counter
-}
-
-/**
- * What evaluates a shadow policy; `undefined` without policies from Redis, where shadows are pushed.
- * The policies are loaded before the keys are, so the key of hashes comes later.
- */
-export function openShadow(
-  { policy, logger }: Config,
-  digestKey: () => string | undefined,
-): ShadowComparison | undefined {
-  if (policy.source !== 'redis') return undefined
-  const { path, userId } = logger.decisions
-  return new ShadowComparison({
-    showing: {
-      path: createShowing(path, 'path', digestKey),
-      userId: createShowing(userId, 'user', digestKey),
-    },
+  assembly.add({
+    metrics: (registry) => addUsageMetrics(registry, recorder.state),
+    close: recorder.close,
   })
+  return counter
 }

@@ -1,11 +1,12 @@
 import { dirname, join } from 'node:path'
-import type { Closing } from '../kernel/closing.ts'
+import { addRevocationMetrics } from '../metrics/revocation-metrics.ts'
 import type { Database } from '../stores/database/database.ts'
 import type { RedisClient } from '../stores/redis/redis.ts'
 import { openRevocations } from '../stores/revocations/open-revocations.ts'
 import type { RevocationFeed } from '../stores/revocations/revocation-feed.ts'
 import type { SnapshotLocation } from '../stores/revocations/revocation-files.ts'
 import type { Revocations } from '../token/revocations.ts'
+import type { Assembly } from './assembly.ts'
 import { clock, type ServeOptions } from './options.ts'
 
 /** Keeps the revocation list of this gateway in step with the store that replicas share. */
@@ -16,7 +17,7 @@ export async function openRevocationFeed(
     database: Database
     revocations: Revocations
   },
-  closing: Closing,
+  assembly: Assembly,
 ): Promise<RevocationFeed> {
   const { config, log, now = clock } = options
   const feed = await openRevocations({
@@ -27,7 +28,14 @@ export async function openRevocationFeed(
     log,
     now: () => now() * 1000,
   })
-  closing.add(feed.close)
+  assembly.add({
+    metrics: (registry) => addRevocationMetrics(registry, feed.state),
+    details: {
+      // `unsaid` is the name of pendingWrites in 0.1.
+      revocation: () => ({ ...feed.state(), unsaid: feed.state().pendingWrites }),
+    },
+    close: feed.close,
+  })
   return feed
 }
 

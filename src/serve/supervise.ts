@@ -27,6 +27,7 @@ import { createWatch } from '../workers/watch.ts'
 import { createWorkerPool, type WorkerPool } from '../workers/worker-pool.ts'
 import { logMode, logOtherTokens } from './log-mode.ts'
 import type { ConfigState, RunningPostern } from './options.ts'
+import { configurationFacts } from './own-facts.ts'
 import { openOps } from './ports/open-ops.ts'
 import type { Shutdown } from './shutdown.ts'
 
@@ -200,9 +201,9 @@ async function checkFiles({ routes, upstreams }: Config): Promise<void> {
 /** Workers do not read the file. */
 function withConfiguration(
   replicas: readonly ReplicaOnHost[],
-  { revision, since, lastError }: ConfigState,
+  state: ConfigState,
 ): readonly ReplicaOnHost[] {
-  const configuration = { revision, since, rejected: lastError !== undefined }
+  const configuration = configurationFacts(state)
   return replicas.map((each) => ({ ...each, facts: { ...each.facts, configuration } }))
 }
 

@@ -10,7 +10,7 @@ import type { DecisionRecord } from './decision-record.ts'
 
 type Describe = (received: Received, came: unknown) => DecisionRecord | undefined
 
-interface DecisionWatch {
+export interface DecisionWatch {
   /** Wraps `admit`, so that decisions are seen while someone watches. */
   readonly wrap: (admit: Admit, describe: Describe) => Admit
   /** What was seen since the last call. Watching begins with the first call, and ends soon after the last. */

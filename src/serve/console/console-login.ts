@@ -3,55 +3,51 @@ import type { Config } from '../../config/schema/schema.ts'
 import { callbacksOf } from '../../console/access/oidc-routes.ts'
 import { createConsoleRoles } from '../../console/access/roles.ts'
 import { type ConsoleSession, createConsoleSessions } from '../../console/access/session.ts'
-import type { Closing } from '../../kernel/closing.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { Fields } from '../../login/fields.ts'
 import type { LoginAttempt } from '../../login/login-attempt.ts'
 import type { RecordAttempt } from '../../login/login-log.ts'
 import type { LoginMethod } from '../../login/login-method.ts'
-import { createMetricRegistry } from '../../metrics/registry.ts'
 import { openRedis } from '../../stores/redis/redis.ts'
 import type { Caller } from '../../token/caller.ts'
 import { createDerivedKeys } from '../../token/derived-keys.ts'
-import { createRevocations, type TokenRevocation } from '../../token/revocations.ts'
+import { createRevocations } from '../../token/revocations.ts'
 import { createSealing } from '../../token/sealing.ts'
 import type { IssuedToken } from '../../token/sign-token.ts'
 import { userRevocation } from '../../token/user-marks.ts'
+import type { Assembly } from '../assembly.ts'
 import { openConfiguredKeys } from '../build-tokens.ts'
 import { openLogin } from '../login/open-login.ts'
+import { openDatabase } from '../open-database.ts'
 import { openRevocationFeed } from '../open-token-stores.ts'
 import { clock, type ServeOptions } from '../options.ts'
 
 /** The gateway's login, on the same stores, that issues sessions of the console instead of tokens. */
-export async function openConsoleLogin(options: ServeOptions, closing: Closing) {
+export async function openConsoleLogin(options: ServeOptions, assembly: Assembly) {
   const { config, now = clock } = options
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   const redis = await openRedis(config.redis)
-  if (redis !== undefined) closing.add(redis.close)
+  if (redis !== undefined) assembly.add({ close: redis.close })
   const keys = await openConfiguredKeys(options, mode.weakSecretAllowed)
-  closing.add(keys.close)
+  assembly.add({ close: keys.close })
   const revocations = createRevocations(() => now() * 1000)
+  const database = await openDatabase(options, assembly)
+  const feed = await openRevocationFeed(options, { redis, database, revocations }, assembly)
   const login = await openLogin(
     options,
     {
       console: { callbackOf: callbacksOf(config.console.url) },
       redis,
+      database,
       keys: keys.current,
-      // Nothing reads it: the gateway's ops listener has the metrics.
-      registry: createMetricRegistry(),
       captchaRequired: mode.captchaRequired,
       passwordsPrinted: mode.passwordsPrinted,
       revokeTokensOf: (userId) => feed.revokeUser(userRevocation(userId, mode)),
-      revokeToken: (revocation: TokenRevocation) => feed.revoke(revocation),
+      revokeToken: feed.revoke,
     },
-    closing,
+    assembly,
   )
   const { methods } = login
-  const feed = await openRevocationFeed(
-    options,
-    { redis, database: login.database, revocations },
-    closing,
-  )
   const sessions = createConsoleSessions({
     sealing: createSealing(createDerivedKeys(keys.current, 'console')),
     revocations,

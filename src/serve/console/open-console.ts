@@ -20,6 +20,7 @@ import { type Closing, openParts } from '../../kernel/closing.ts'
 import { version } from '../../kernel/version.ts'
 import { createMessages } from '../../messages/messages.ts'
 import { openCertificate } from '../../stores/keys/certificate-feed.ts'
+import { createAssembly } from '../assembly.ts'
 import type { ServeOptions } from '../options.ts'
 import { type GatewayChannel, openDecisionWatch } from './console-live.ts'
 import { isSecure, openConsoleLogin } from './console-login.ts'
@@ -54,7 +55,7 @@ async function start(options: ConsoleOptions, closing: Closing): Promise<Running
   // First: without pages nothing else needs to start.
   const files = readPages(pages)
   const asWorker = { number: 0, ticketKeys: Buffer.alloc(0) }
-  const login = await openConsoleLogin({ ...options, asWorker }, closing)
+  const login = await openConsoleLogin({ ...options, asWorker }, createAssembly(closing))
   const tls = settings.tls && (await openCertificate({ ...settings.tls, log }))
   if (tls !== undefined) closing.add(tls.close)
 

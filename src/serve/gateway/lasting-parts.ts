@@ -9,11 +9,9 @@ import type { Tunnels } from '../../gateway/exchange/tunnels.ts'
 import type { AdmitParts, OwnResponses } from '../../gateway/pipeline.ts'
 import { createRouteLimits } from '../../gateway/route/route-limits.ts'
 import type { TokenCookie } from '../../http/token-cookie.ts'
-import type { Closing } from '../../kernel/closing.ts'
 import type { Log, WriteDecision } from '../../log/log.ts'
 import { addressBlock } from '../../login/address-block.ts'
 import type { Messages } from '../../messages/messages.ts'
-import type { MetricRegistry } from '../../metrics/registry.ts'
 import { createClientContexts } from '../../stores/keys/client-contexts.ts'
 import type { OpenKeys } from '../../stores/keys/key-feed.ts'
 import { createRedisSharedCounters } from '../../stores/limits/redis-shared-counters.ts'
@@ -22,6 +20,7 @@ import type { RevocationFeed } from '../../stores/revocations/revocation-feed.ts
 import type { SessionRecorder } from '../../stores/sessions/session-recorder.ts'
 import type { Tokens } from '../../token/tokens.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
+import type { Assembly } from '../assembly.ts'
 import type { ResponseSettings } from '../login/build-page.ts'
 
 /** What the gateway is built on. */
@@ -34,7 +33,6 @@ export interface GatewayParts {
     current: ResponseSettings & { readonly messages: Messages },
   ) => OwnResponses
   readonly redis: RedisClient | undefined
-  readonly registry: MetricRegistry
   readonly tunnels: Tunnels
   readonly now: () => number
   readonly keys: OpenKeys['current']
@@ -53,19 +51,19 @@ export interface GatewayParts {
 /** What every generation of the gateway shares: a reload neither closes nor resets it. */
 export type LastingParts = ReturnType<typeof openLastingParts>
 
-export function openLastingParts(config: Config, given: GatewayParts, closing: Closing) {
-  const { tokens, policies, now, redis, registry, tunnels } = given
+export function openLastingParts(config: Config, given: GatewayParts, assembly: Assembly) {
+  const { tokens, policies, now, redis, tunnels } = given
   const limits = createRouteLimits({
     addressBlock,
     now: () => now() * 1000,
     share: redis && createRedisSharedCounters(redis),
   })
-  closing.add(async () => limits.close())
+  assembly.add({ close: async () => limits.close() })
   const stillAllowed = createStillAllowed({ problemOf: tokens.problemOf, policies })
   const openExchanges = createOpenExchanges(stillAllowed, config.revocation.sweepMs)
-  closing.add(openExchanges.close)
+  assembly.add({ close: openExchanges.close })
   const eventStreams = createEventStreams()
-  registry.readGauge({
+  assembly.registry.readGauge({
     name: 'postern_open_streams',
     aggregate: 'sum',
     help: 'Open upgraded connections and event streams.',

@@ -1,36 +1,30 @@
 import type { Config } from '../../config/schema/schema.ts'
-import type { Closing } from '../../kernel/closing.ts'
 import { addUpstreamMetrics } from '../../metrics/upstream-metrics.ts'
+import type { Assembly } from '../assembly.ts'
+import { upstreamFacts } from '../own-facts.ts'
 import { buildGeneration, type Generation } from './build-gateway.ts'
 import { type GatewayParts, openLastingParts } from './lasting-parts.ts'
 
-/** The gateway, whose configuration can be replaced while it serves. */
+/**
+ * The gateway, whose configuration can be replaced while it serves: requests in progress keep theirs.
+ * If a file that the new one names cannot be used, the current generation stays.
+ */
 export interface OpenGateway {
   /** What requests that begin now are served by. */
   readonly current: () => Generation
-  /**
-   * Serves new requests by this configuration. Requests in progress keep theirs. Throws when a file
-   * that it names cannot be used; the current generation then stays.
-   */
-  readonly apply: (config: Config) => Promise<void>
 }
 
 export async function openGateway(
   config: Config,
   parts: GatewayParts,
-  closing: Closing,
+  assembly: Assembly,
 ): Promise<OpenGateway> {
-  const lasting = openLastingParts(config, parts, closing)
+  const lasting = openLastingParts(config, parts, assembly)
   let current = await buildGeneration(config, lasting)
   let isClosed = false
-  closing.add(async () => {
-    isClosed = true
-    await current.close()
-  })
-  addUpstreamMetrics(parts.registry, () => current.upstreams.all)
-
-  return {
-    current: () => current,
+  assembly.add({
+    metrics: (registry) => addUpstreamMetrics(registry, () => current.upstreams.all),
+    facts: () => ({ upstreams: upstreamFacts(current.upstreams.all) }),
     async apply(next) {
       const before = current
       const built = await buildGeneration(next, lasting, before)
@@ -38,5 +32,10 @@ export async function openGateway(
       current = built
       before.upstreams.retireUnlessIn(current.upstreams)
     },
-  }
+    async close() {
+      isClosed = true
+      await current.close()
+    },
+  })
+  return { current: () => current }
 }

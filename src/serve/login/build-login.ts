@@ -2,11 +2,11 @@ import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import { createOidcResponses } from '../../http/oidc/oidc-responses.ts'
 import { createOwnResponses } from '../../http/own-responses.ts'
 import type { TokenCookie } from '../../http/token-cookie.ts'
-import type { Closing } from '../../kernel/closing.ts'
 import { createChangePassword } from '../../login/change-password.ts'
 import type { Messages } from '../../messages/messages.ts'
 import { createOwnPasswords } from '../../stores/accounts/own-password.ts'
 import type { Tokens, VerifiedToken } from '../../token/tokens.ts'
+import type { Assembly } from '../assembly.ts'
 import type { ServeOptions } from '../options.ts'
 import { buildPage, type ResponseSettings } from './build-page.ts'
 import { openLogin } from './open-login.ts'
@@ -19,10 +19,10 @@ export async function buildLogin(
     readonly cookie: TokenCookie
     readonly crossSite: FindCrossSite
   },
-  closing: Closing,
+  assembly: Assembly,
 ) {
   const { config } = options
-  const opened = await openLogin(options, facts, closing)
+  const opened = await openLogin(options, facts, assembly)
   const { accounts, captchas, database, loginLog, methods, passwordHash, throttle } = opened
   const ownPasswords = createOwnPasswords(database, opened.timeoutMs)
   const login = opened.loginWith({ issueToken: facts.tokens.issue })
@@ -72,7 +72,6 @@ export async function buildLogin(
 
   const { seeded, passwordFile, unprintedFile, sessions } = opened
   return {
-    ...{ responsesWith, seeded, passwordFile, unprintedFile, database, loginLog, sessions },
-    details: methods.details,
+    ...{ responsesWith, seeded, passwordFile, unprintedFile, sessions },
   }
 }

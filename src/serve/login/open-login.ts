@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { failureText } from '../../background/failure-text.ts'
-import type { Closing } from '../../kernel/closing.ts'
 import type { Log } from '../../log/log.ts'
 import { createCaptchas } from '../../login/captcha/captcha.ts'
 import { drawCaptcha } from '../../login/captcha/captcha-image.ts'
@@ -17,11 +16,12 @@ import type { FindLoginMethod } from '../../login/login-method.ts'
 import type { MethodParts } from '../../login/method-kind.ts'
 import { createPasswordHash } from '../../login/password-hash.ts'
 import { type Counters, createThrottle } from '../../login/throttle.ts'
+import { addLoginLogMetrics } from '../../metrics/login-log-metrics.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
 import { recordChange } from '../../stores/audit/audit.ts'
 import { gatewayActor } from '../../stores/audit/gateway-actor.ts'
-import { type Database, openDatabase } from '../../stores/database/database.ts'
+import type { Database } from '../../stores/database/database.ts'
 import { createLinkedAccounts } from '../../stores/identities/linked-accounts.ts'
 import { createProviderSessions } from '../../stores/identities/provider-sessions.ts'
 import { createUsedOnce } from '../../stores/identities/used-once.ts'
@@ -35,10 +35,11 @@ import { createRedisLockouts } from '../../stores/limits/redis-lockouts.ts'
 import { createLoginLogTable } from '../../stores/login-log/login-log-table.ts'
 import { createSharedLoginLog } from '../../stores/login-log/shared-login-log.ts'
 import type { RedisClient } from '../../stores/redis/redis.ts'
+import type { RevocationFeed } from '../../stores/revocations/revocation-feed.ts'
 import type { Caller } from '../../token/caller.ts'
 import { createDerivedKeys, createLastingKey } from '../../token/derived-keys.ts'
-import type { TokenRevocation } from '../../token/revocations.ts'
 import type { IssuedToken } from '../../token/sign-token.ts'
+import type { Assembly } from '../assembly.ts'
 import { clock, type ServeOptions } from '../options.ts'
 import { openSessions, recordLogins } from '../records/open-sessions.ts'
 import { buildSecondFactor } from './build-second-factor.ts'
@@ -64,49 +65,35 @@ export async function openLogin(
   options: ServeOptions,
   facts: {
     redis: RedisClient | undefined
+    database: Database
     keys: OpenKeys['current']
-    registry: MetricRegistry
     captchaRequired: boolean
     /** Whether the mode allows a terminal to show the passwords of the first accounts. */
     passwordsPrinted: boolean
     /** Revokes every token of a user issued until now. Does not throw. */
     revokeTokensOf: (userId: string) => Promise<unknown>
-    /** Revokes one token on every gateway. Does not throw. */
-    revokeToken: (revocation: TokenRevocation) => Promise<unknown>
+    revokeToken: RevocationFeed['revoke']
     /** Unset: at the gateway. */
     console?: MethodParts['console']
   },
-  closing: Closing,
+  assembly: Assembly,
 ) {
   const { config, log, now = clock, verifyPassword, draw = drawCaptcha, asWorker } = options
-  const { dataDirectory } = config.application
-  const database = await openDatabase({
-    ...config.database,
-    directory: dataDirectory,
-    mayCreate: true,
-    onCreate: () => log.info({ directory: dataDirectory }, 'creating the embedded database'),
-    // Only login needs the database; calls with a token do not.
-    onUnreachable: (fault) => log.warn({ reason: fault.message }, 'database unreachable'),
-    onUnguardedAudit: () =>
-      log.warn(
-        'rows of postern_audit can be changed: the database denied the triggers that reject it; run "postern db migrate" as a user with the privilege TRIGGER, or revoke UPDATE and DELETE on the table',
-      ),
-  })
-  closing.add(database.close)
+  const { database } = facts
   const passwordHash = createPasswordHash({
     concurrency: config.login.passwordConcurrency,
     queue: config.login.passwordQueue,
   })
-  closing.add(passwordHash.close)
+  assembly.add({ close: passwordHash.close })
   const timeoutMs = config.database.statementTimeoutMs + 250
   const accounts = createAccounts(database, timeoutMs)
   const linkedAccounts = createLinkedAccounts(database, { ...facts, now, timeoutMs })
-  const sessions = openSessions(options, { ...facts, database }, closing)
+  const sessions = openSessions(options, { ...facts, database }, assembly)
   // Before accounts are created: their passwords would be lost if a module could not be loaded.
   const methods = await openMethods(
     config.login,
     {
-      ...{ log, registry: facts.registry, now, console: facts.console },
+      ...{ log, now, console: facts.console },
       ...{ isAlone: asWorker === undefined, keys: facts.keys, verifyPassword },
       ...{ findAccount: accounts.findByUsername, passwordHash, linkedAccounts },
       claim: createUsedOnce(database, { now: () => now() * 1000, timeoutMs }).claim,
@@ -117,7 +104,7 @@ export async function openLogin(
       },
       recordEnded: createEndedRecord(database, log),
     },
-    closing,
+    assembly,
   )
   const isFirst = database.kind === 'embedded' && asWorker === undefined
   const { seeded, passwordFile, unprintedFile } = isFirst
@@ -148,13 +135,14 @@ export async function openLogin(
     forget: local.forget,
     log,
   })
-  closing.add(() => lockouts.close(Math.min(config.shutdown.deadlineMs, maxFlushMs)))
+  const flushMs = Math.min(config.shutdown.deadlineMs, maxFlushMs)
+  assembly.add({ close: () => lockouts.close(flushMs) })
   const throttle = createThrottle({
-    counters: buildCounters(redis, local, log, facts.registry),
+    counters: buildCounters(redis, local, log, assembly.registry),
     onLockoutBegan: lockouts.began,
     limits: config.login,
     digestKey: createLastingKey(keys, 'throttle'),
-    onLockout: facts.registry.counter({
+    onLockout: assembly.registry.counter({
       name: 'postern_login_lockouts_total',
       help: 'Login attempts refused because the address or the account is locked out.',
       labels: ['by'],
@@ -162,7 +150,13 @@ export async function openLogin(
     }),
   })
   const loginLog = buildLoginLog({ config, log, now }, database, redis)
-  closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, maxFlushMs)))
+  assembly.add({
+    metrics(registry) {
+      if (config.logger.enableddb) addLoginLogMetrics(registry, loginLog.state)
+    },
+    details: { loginLog: loginLog.state },
+    close: () => loginLog.close(flushMs),
+  })
 
   const checkSecondFactor = buildSecondFactor(options, { database, keys }, timeoutMs)
 

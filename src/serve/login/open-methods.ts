@@ -1,17 +1,17 @@
 import { methodNames } from '../../config/login-providers.ts'
-import type { Closing } from '../../kernel/closing.ts'
 import type { OnIssued } from '../../login/login.ts'
 import type { FindLoginMethod, LoginMethod } from '../../login/login-method.ts'
 import type { MethodParts, OpenLoginMethod } from '../../login/method-kind.ts'
 import { type LoginSettings, loginMethods } from '../../login/methods/login-methods.ts'
+import type { Assembly } from '../assembly.ts'
 
 export type OpenMethods = Awaited<ReturnType<typeof openMethods>>
 
 /** Opens every configured way to log in. */
 export async function openMethods(
   login: LoginSettings,
-  parts: Omit<MethodParts, 'names' | 'passwords'>,
-  closing: Closing,
+  parts: Omit<MethodParts, 'names' | 'passwords' | 'registry'>,
+  assembly: Assembly,
 ) {
   const opened: OpenLoginMethod[] = []
   const find = <Key extends keyof OpenLoginMethod>(key: Key) =>
@@ -19,8 +19,13 @@ export async function openMethods(
   for (const kind of loginMethods.filter(({ isConfigured }) => isConfigured(login))) {
     const { open } = await kind.load()
     const names = methodNames(login)
-    const method = await open(login, { ...parts, names, passwords: find('passwords') })
-    if (method.close !== undefined) closing.add(method.close)
+    const method = await open(login, {
+      ...parts,
+      registry: assembly.registry,
+      names,
+      passwords: find('passwords'),
+    })
+    assembly.add(method)
     opened.push(method)
   }
 
@@ -40,9 +45,6 @@ export async function openMethods(
     hasPasswordForm: opened.some(({ form }) => form === 'password'),
     redirects: find('redirects'),
     onIssued,
-    details: Object.assign({}, ...opened.map(({ details }) => details)) as NonNullable<
-      OpenLoginMethod['details']
-    >,
   }
 }
 

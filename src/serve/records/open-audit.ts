@@ -1,4 +1,3 @@
-import type { Closing } from '../../kernel/closing.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import type { AuditEntry } from '../../stores/audit/audit.ts'
 import type { AuditAction } from '../../stores/audit/audit-action.ts'
@@ -7,6 +6,7 @@ import { gatewayActor } from '../../stores/audit/gateway-actor.ts'
 import type { Database } from '../../stores/database/database.ts'
 import type { OpenKeys } from '../../stores/keys/key-feed.ts'
 import type { OpenPolicySource } from '../../stores/policies/open-policy-source.ts'
+import type { Assembly } from '../assembly.ts'
 import type { ServeOptions } from '../options.ts'
 
 interface Watched {
@@ -27,14 +27,12 @@ export function openAudit(
     readonly database: Database
     readonly keys: OpenKeys
     readonly policies: OpenPolicySource
-    readonly registry: MetricRegistry
   },
-  closing: Closing,
+  assembly: Assembly,
 ): void {
-  const { database, keys, policies, registry } = parts
+  const { database, keys, policies } = parts
   const queue = createAuditQueue({ database, log })
-  closing.add(queue.close)
-  addMetrics(registry, queue)
+  assembly.add({ metrics: (registry) => addMetrics(registry, queue), close: queue.close })
   // All workers load the same files. When the first one restarts, its start finds what it missed.
   if (asWorker !== undefined && asWorker.number !== 1) return
 

@@ -1,22 +1,14 @@
 import { createAdmission } from '../../admission/verdict.ts'
 import { failingTests } from '../../answers/policy-tests.ts'
 import { accessSettings } from '../../config/access-settings.ts'
-import type { Config } from '../../config/schema/schema.ts'
-import type { Closing } from '../../kernel/closing.ts'
 import { Invalid } from '../../kernel/errors.ts'
 import { addFollowMetrics } from '../../metrics/follow-metrics.ts'
-import type { MetricRegistry } from '../../metrics/registry.ts'
 import { openForeignDatabase } from '../../stores/policies/casbin-rows.ts'
 import { followedModel, updateDirectory } from '../../stores/policies/follow/followed-directory.ts'
-import { createFollower, type FollowState } from '../../stores/policies/follow/follower.ts'
+import { createFollower } from '../../stores/policies/follow/follower.ts'
 import { watchCasbinTable } from '../../stores/policies/follow/table-fingerprint.ts'
+import type { Assembly } from '../assembly.ts'
 import type { ServeOptions } from '../options.ts'
-
-interface OpenFollower {
-  readonly state: () => FollowState
-  /** Tests of the directory ask for the routes of this configuration from now on. */
-  readonly apply: (config: Config) => void
-}
 
 /**
  * Follows go-admin's table, if configured. The first comparison comes before the policy is loaded, so
@@ -25,19 +17,16 @@ interface OpenFollower {
  */
 export async function openFollower(
   { config, log, asWorker }: ServeOptions,
-  registry: MetricRegistry,
-  closing: Closing,
-): Promise<OpenFollower | undefined> {
+  assembly: Assembly,
+): Promise<void> {
   const { follow, directory } = config.policy
   const { url } = config.database
-  if (follow?.database !== true || url === undefined || (asWorker?.number ?? 1) !== 1) {
-    return undefined
-  }
+  if (follow?.database !== true || url === undefined || (asWorker?.number ?? 1) !== 1) return
   const foreign = await openForeignDatabase({
     ...{ url, poolSize: 1, connectTimeoutMs: config.database.connectTimeoutMs },
     statementTimeoutMs: followTimeoutMs,
   })
-  closing.add(foreign.close)
+  assembly.add({ close: foreign.close })
   const table = watchCasbinTable(foreign.db, follow.table)
   // Another database than go-admin's has other accounts, whose tokens go-admin would take for its own.
   await table.fingerprint().catch((error) => {
@@ -52,15 +41,16 @@ export async function openFollower(
     everyMs: follow.intervalMs,
     log,
   })
-  closing.add(follower.close)
-  addFollowMetrics(registry, follower.state)
-  await follower.start()
-  return {
-    state: follower.state,
+  assembly.add({
+    metrics: (registry) => addFollowMetrics(registry, follower.state),
+    details: { policyFollow: follower.state },
+    // Tests of the directory ask for the new routes from now on.
     apply(next) {
       admission = createAdmission(accessSettings(next))
     },
-  }
+    close: follower.close,
+  })
+  await follower.start()
 }
 
 type ToTest = Parameters<Parameters<typeof updateDirectory>[1]['failing']>

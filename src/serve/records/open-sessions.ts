@@ -1,7 +1,5 @@
 import type { OnIdentified } from '../../gateway/pipeline.ts'
-import type { Closing } from '../../kernel/closing.ts'
 import type { OnIssued } from '../../login/login.ts'
-import type { MetricRegistry } from '../../metrics/registry.ts'
 import type { Database } from '../../stores/database/database.ts'
 import type { RedisClient } from '../../stores/redis/redis.ts'
 import { markServiceTokens } from '../../stores/services/seen-tokens.ts'
@@ -10,6 +8,7 @@ import {
   createSessionRecorder,
   type SessionRecorder,
 } from '../../stores/sessions/session-recorder.ts'
+import type { Assembly } from '../assembly.ts'
 import { clock, type ServeOptions } from '../options.ts'
 
 /** Records who is logged in, where revocations are stored. */
@@ -18,9 +17,8 @@ export function openSessions(
   stores: {
     readonly redis: RedisClient | undefined
     readonly database: Database
-    readonly registry: MetricRegistry
   },
-  closing: Closing,
+  assembly: Assembly,
 ): SessionRecorder {
   const recorder = createSessionRecorder({
     store: openSessionStore(stores),
@@ -28,17 +26,20 @@ export function openSessions(
     now: () => now() * 1000,
     log,
   })
-  closing.add(recorder.close)
-  const { registry } = stores
-  registry.readCounter({
-    name: 'postern_session_write_failures_total',
-    help: 'Failed writes of session records; they are retried.',
-    read: () => recorder.state().failures,
-  })
-  registry.readCounter({
-    name: 'postern_session_records_dropped_total',
-    help: 'Session records dropped because too many waited for the store.',
-    read: () => recorder.state().dropped,
+  assembly.add({
+    close: recorder.close,
+    metrics(registry) {
+      registry.readCounter({
+        name: 'postern_session_write_failures_total',
+        help: 'Failed writes of session records; they are retried.',
+        read: () => recorder.state().failures,
+      })
+      registry.readCounter({
+        name: 'postern_session_records_dropped_total',
+        help: 'Session records dropped because too many waited for the store.',
+        read: () => recorder.state().dropped,
+      })
+    },
   })
   return recorder
 }

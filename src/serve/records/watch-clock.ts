@@ -5,11 +5,10 @@ import {
   clockOffset,
   offsetInWords,
 } from '../../fleet/clock-offset.ts'
-import type { Closing } from '../../kernel/closing.ts'
-import type { MetricRegistry } from '../../metrics/registry.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { databaseClock } from '../../stores/database/database-clock.ts'
 import type { RedisClient } from '../../stores/redis/redis.ts'
+import type { Assembly } from '../assembly.ts'
 import { clock, type ServeOptions } from '../options.ts'
 
 /** Soon enough for an operator, and nothing beside the reports to the fleet. */
@@ -18,23 +17,26 @@ const everyMs = 10_000
 interface WatchParts {
   readonly redis: RedisClient | undefined
   readonly database: Database
-  readonly registry: MetricRegistry
 }
 
 /**
  * Compares the clock of this machine with that of Redis, or without Redis with that of the database:
  * a gateway whose clock is wrong refuses valid tokens and ends grants early, and nothing else says
- * why. Returns the last comparison; an outage of the store does not change it.
+ * why. An outage of the store does not change the last comparison.
  */
 export function watchClock(
   { log, now = clock }: ServeOptions,
-  { redis, database, registry }: WatchParts,
-  closing: Closing,
-): () => ClockFacts | undefined {
+  { redis, database }: WatchParts,
+  assembly: Assembly,
+): void {
   const other = otherClock(redis, database)
-  if (other === undefined) return () => undefined
-  const { source, read } = other
   let last: ClockFacts | undefined
+  assembly.add({
+    details: { clock: () => last ?? null },
+    facts: () => (last === undefined ? {} : { clock: last }),
+  })
+  if (other === undefined) return
+  const { source, read } = other
   let wasOff = false
 
   async function compare(): Promise<void> {
@@ -54,15 +56,17 @@ export function watchClock(
   }
 
   const polling = createPolling(compare, everyMs)
-  closing.add(polling.close)
   void polling.now()
-  registry.readGauge({
-    name: 'postern_clock_offset_seconds',
-    help: 'How far the clock is ahead of Redis, or of the database without Redis; below 0: behind. The round trip is in favor of 0. Missing before the first comparison.',
-    aggregate: 'max',
-    read: () => (last === undefined ? undefined : certainOffset(last) / 1000),
+  assembly.add({
+    close: polling.close,
+    metrics: (registry) =>
+      registry.readGauge({
+        name: 'postern_clock_offset_seconds',
+        help: 'How far the clock is ahead of Redis, or of the database without Redis; below 0: behind. The round trip is in favor of 0. Missing before the first comparison.',
+        aggregate: 'max',
+        read: () => (last === undefined ? undefined : certainOffset(last) / 1000),
+      }),
   })
-  return () => last
 }
 
 function otherClock(redis: RedisClient | undefined, database: Database) {

@@ -1,7 +1,7 @@
 import type { MetricRegistry } from './registry.ts'
 
 /** A file that keeps a copy of live data. */
-export interface CountedSnapshot {
+interface CountedSnapshot {
   /** `undefined` while there is no live data. */
   readonly current: boolean | undefined
   readonly failures: number

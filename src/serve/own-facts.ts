@@ -1,7 +1,7 @@
 import { factLimits, type ReplicaFacts, type TargetState } from '../fleet/replica-facts.ts'
 import { reportUpstreams, type TargetReport } from '../gateway/upstream/report.ts'
 import type { Upstream } from '../gateway/upstream/upstream.ts'
-import type { openCertificate } from '../stores/keys/certificate-feed.ts'
+import type { OpenCertificate } from '../stores/keys/certificate-feed.ts'
 import type { OpenKeys } from '../stores/keys/key-feed.ts'
 import type { Assembly } from './assembly.ts'
 import type { ConfigState, ServeOptions } from './options.ts'
@@ -42,7 +42,7 @@ export function certificateFacts({
   names,
   notAfter,
   lastError,
-}: ReturnType<Awaited<ReturnType<typeof openCertificate>>['state']>) {
+}: ReturnType<OpenCertificate['state']>) {
   return { names: names.slice(0, factLimits.text), notAfter, rejected: lastError !== undefined }
 }
 

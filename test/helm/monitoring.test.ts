@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { addConfigMetrics } from '../../src/metrics/config-metrics.ts'
-import { addFollowMetrics } from '../../src/metrics/follow-metrics.ts'
 import { createMetricRegistry } from '../../src/metrics/registry.ts'
 import { addWorkerMetrics } from '../../src/metrics/worker-metrics.ts'
+import { addFollowMetrics } from '../../src/stores/policies/follow/follow-metrics.ts'
 import { createCertificates } from '../support/certificates.ts'
 import { only, render } from '../support/chart.ts'
 import { settingsOf, startIssuer } from '../support/issuer-server.ts'
@@ -128,7 +128,12 @@ function scrapeOfFollowing(): Promise<string> {
   const registry = createMetricRegistry()
   const checkedAt = new Date().toISOString()
   const reloads = { ok: 1, failed: 0 }
-  addFollowMetrics(registry, () => ({ stopped: undefined, checkedAt, reloads }))
+  addFollowMetrics(registry, () => ({
+    ...{ revision: undefined, rows: undefined, publishedAt: undefined },
+    stopped: undefined,
+    checkedAt,
+    reloads,
+  }))
   return registry.text()
 }
 

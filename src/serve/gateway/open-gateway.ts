@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema/schema.ts'
-import { addUpstreamMetrics } from '../../metrics/upstream-metrics.ts'
+import { addUpstreamMetrics } from '../../gateway/upstream/upstream-metrics.ts'
 import type { Assembly } from '../assembly.ts'
 import { upstreamFacts } from '../own-facts.ts'
 import { buildGeneration, type Generation } from './build-gateway.ts'

@@ -12,11 +12,11 @@ import {
   onlyRecorded,
   type RecordAttempt,
 } from '../../login/login-log.ts'
+import { addLoginLogMetrics } from '../../login/login-log-metrics.ts'
 import type { FindLoginMethod } from '../../login/login-method.ts'
 import type { MethodParts } from '../../login/method-kind.ts'
 import { createPasswordHash } from '../../login/password-hash.ts'
 import { type Counters, createThrottle } from '../../login/throttle.ts'
-import { addLoginLogMetrics } from '../../metrics/login-log-metrics.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
 import { recordChange } from '../../stores/audit/audit.ts'

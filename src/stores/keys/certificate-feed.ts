@@ -18,7 +18,7 @@ interface CertificateState extends ReloadingState {
   readonly fingerprint: string
 }
 
-interface OpenCertificate {
+export interface OpenCertificate {
   readonly current: () => CertificatePair
   /** Calls back with each pair that replaces the current one. */
   readonly onChange: (listener: (pair: CertificatePair) => void) => void

@@ -19,7 +19,7 @@ interface IssuerState {
   readonly lastError: string | undefined
 }
 
-interface OpenIssuers {
+export interface OpenIssuers {
   readonly issuers: readonly { readonly issuer: Issuer; readonly keys: KeySchedule }[]
   /** What `/readyz?verbose` shows. */
   readonly states: () => readonly IssuerState[]

@@ -1,13 +1,10 @@
-import type { MetricRegistry } from './registry.ts'
-import { addReloadMetrics, type CountedReloads } from './reload-metrics.ts'
-
-interface CountedKeys extends CountedReloads {
-  readonly signer: string | null
-  readonly keys: readonly { readonly kid: string; readonly algorithm: string }[]
-}
+import type { MetricRegistry } from '../../metrics/registry.ts'
+import { addReloadMetrics } from '../../metrics/reload-metrics.ts'
+import type { OpenIssuers } from '../../token/issuers/open-issuers.ts'
+import type { OpenKeys } from './key-feed.ts'
 
 /** Shows the active keys, so that operators can follow a rotation over all replicas. */
-export function addKeyMetrics(registry: MetricRegistry, read: () => CountedKeys): void {
+export function addKeyMetrics(registry: MetricRegistry, read: OpenKeys['state']): void {
   registry.readGauge({
     name: 'postern_key_info',
     help: 'Always 1; one series per key of the key directory, with a label that says whether it signs.',
@@ -31,18 +28,8 @@ export function addKeyMetrics(registry: MetricRegistry, read: () => CountedKeys)
   )
 }
 
-interface CountedIssuer {
-  readonly name: string
-  readonly keys: readonly unknown[]
-  readonly keyAgeSeconds: number | null
-  readonly fetches: { readonly ok: number; readonly failed: number }
-}
-
 /** Shows for each other issuer whether its keys are fetched, before they are too old to be used. */
-export function addIssuerMetrics(
-  registry: MetricRegistry,
-  read: () => readonly CountedIssuer[],
-): void {
+export function addIssuerMetrics(registry: MetricRegistry, read: OpenIssuers['states']): void {
   registry.readCounter({
     name: 'postern_issuer_key_fetches_total',
     help: 'Fetches of the keys of another issuer, by result.',

@@ -1,14 +1,11 @@
-import { type MetricRegistry, secondsOf } from './registry.ts'
-import { addReloadMetrics, type CountedReloads } from './reload-metrics.ts'
-
-interface CountedCertificate extends CountedReloads {
-  readonly notAfter: string
-}
+import { type MetricRegistry, secondsOf } from '../../metrics/registry.ts'
+import { addReloadMetrics } from '../../metrics/reload-metrics.ts'
+import type { OpenCertificate } from './certificate-feed.ts'
 
 /** Shows expiry and reloads of the certificate. Returns the function that counts a failed handshake. */
 export function addCertificateMetrics(
   registry: MetricRegistry,
-  read: () => CountedCertificate,
+  read: OpenCertificate['state'],
 ): () => void {
   registry.readGauge({
     name: 'postern_tls_certificate_not_after_seconds',

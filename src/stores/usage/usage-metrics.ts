@@ -1,4 +1,4 @@
-import type { MetricRegistry } from './registry.ts'
+import type { MetricRegistry } from '../../metrics/registry.ts'
 
 /** Shows whether policy usage is stored, and whether all of it is counted by rule. */
 export function addUsageMetrics(

@@ -1,14 +1,9 @@
-import { type MetricRegistry, secondsOf } from './registry.ts'
-import { addReloadMetrics, type CountedReloads } from './reload-metrics.ts'
-
-interface CountedFollower {
-  readonly stopped: string | undefined
-  readonly checkedAt: string | undefined
-  readonly reloads: CountedReloads['reloads']
-}
+import { type MetricRegistry, secondsOf } from '../../../metrics/registry.ts'
+import { addReloadMetrics } from '../../../metrics/reload-metrics.ts'
+import type { FollowState } from './follower.ts'
 
 /** Shows whether the policy follows go-admin's table. */
-export function addFollowMetrics(registry: MetricRegistry, read: () => CountedFollower): void {
+export function addFollowMetrics(registry: MetricRegistry, read: () => FollowState): void {
   addReloadMetrics(
     registry,
     {

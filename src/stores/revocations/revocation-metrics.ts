@@ -1,18 +1,11 @@
-import type { MetricRegistry } from './registry.ts'
-import { addSnapshotMetrics, type CountedSnapshot } from './snapshot-metrics.ts'
-
-interface CountedRevocations {
-  readonly tokens: number
-  readonly users: number
-  readonly ageSeconds: number | undefined
-  readonly stale: boolean
-  readonly snapshot: CountedSnapshot | undefined
-}
+import type { MetricRegistry } from '../../metrics/registry.ts'
+import { addSnapshotMetrics } from '../../metrics/snapshot-metrics.ts'
+import type { RevocationFeed } from './revocation-feed.ts'
 
 /** Shows the length and the age of the revocation list. */
 export function addRevocationMetrics(
   registry: MetricRegistry,
-  read: () => CountedRevocations,
+  read: RevocationFeed['state'],
 ): void {
   registry.readGauge({
     name: 'postern_revocations',

@@ -1,30 +1,14 @@
-import type { Sample } from './counts.ts'
-import type { MetricRegistry } from './registry.ts'
-
-interface CountedUpstream {
-  readonly name: string
-  readonly targets: () => readonly CountedTarget[]
-  readonly lookupFailures: () => number
-}
-
-interface CountedTarget {
-  readonly name: string
-  readonly breaker: { readonly state: () => 'closed' | 'open' }
-  readonly outlier: {
-    readonly isEjected: () => boolean
-    readonly ejections: () => Readonly<Record<string, number>>
-  }
-  readonly isHealthy: () => boolean
-  readonly outstanding: () => number
-  readonly connections: () => number
-}
+import type { Sample } from '../../metrics/counts.ts'
+import type { MetricRegistry } from '../../metrics/registry.ts'
+import type { Target } from './target.ts'
+import type { Upstream } from './upstream.ts'
 
 /** Shows state and load of every target. */
 export function addUpstreamMetrics(
   registry: MetricRegistry,
-  upstreams: () => readonly CountedUpstream[],
+  upstreams: () => readonly Upstream[],
 ): void {
-  const each = (read: (target: CountedTarget) => number) => () =>
+  const each = (read: (target: Target) => number) => () =>
     upstreams().flatMap(({ name: upstream, targets }) =>
       targets().map((target): Sample => [read(target), upstream, target.name]),
     )

@@ -1,4 +1,5 @@
-import type { MetricRegistry } from './registry.ts'
+import type { MetricRegistry } from '../../metrics/registry.ts'
+import type { ShadowComparison } from './shadow-comparison.ts'
 
 interface CountedShadow {
   readonly revision: string
@@ -6,18 +7,11 @@ interface CountedShadow {
   readonly since: string | undefined
 }
 
-interface ShadowTotals {
-  readonly same: number
-  readonly wouldDeny: number
-  readonly wouldAllow: number
-  readonly failed: number
-}
-
 /** Shows which shadow is evaluated, and how often it differs from the live policy. */
 export function addShadowMetrics(
   registry: MetricRegistry,
   read: () => CountedShadow | undefined,
-  totals: () => ShadowTotals,
+  totals: () => ReturnType<ShadowComparison['totals']>,
 ): void {
   registry.readGauge({
     name: 'postern_policy_shadow_active',

@@ -1,12 +1,5 @@
-import type { MetricRegistry } from './registry.ts'
-
-interface CountedLoginRecords {
-  readonly queued: number
-  readonly written: number
-  readonly dropped: number
-  readonly refused: number
-  readonly retried: number
-}
+import type { MetricRegistry } from '../metrics/registry.ts'
+import type { LoginLogState } from './login-log.ts'
 
 const counters = [
   ['written', 'Login records this process wrote to the table.'],
@@ -16,10 +9,7 @@ const counters = [
 ] as const
 
 /** Shows whether the login log keeps up, and what it dropped. */
-export function addLoginLogMetrics(
-  registry: MetricRegistry,
-  read: () => CountedLoginRecords,
-): void {
+export function addLoginLogMetrics(registry: MetricRegistry, read: () => LoginLogState): void {
   registry.readGauge({
     name: 'postern_login_log_queued',
     help: 'Login records held only in the memory of this process.',

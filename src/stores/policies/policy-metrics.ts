@@ -1,21 +1,10 @@
-import { type MetricRegistry, secondsOf } from './registry.ts'
-import { addReloadMetrics, type CountedReloads } from './reload-metrics.ts'
-import { addSnapshotMetrics, type CountedSnapshot } from './snapshot-metrics.ts'
-
-interface CountedPolicies extends CountedReloads {
-  readonly source: string
-  readonly revision: string | undefined
-  readonly engine: string | undefined
-  readonly rules: number | undefined
-  /** When this revision became active, and when the source last confirmed it, in RFC 3339. */
-  readonly since: string | undefined
-  readonly confirmedAt: string | undefined
-  readonly trust?: { readonly rejected: Readonly<Record<string, number>> } | undefined
-  readonly snapshot?: CountedSnapshot | undefined
-}
+import { type MetricRegistry, secondsOf } from '../../metrics/registry.ts'
+import { addReloadMetrics } from '../../metrics/reload-metrics.ts'
+import { addSnapshotMetrics } from '../../metrics/snapshot-metrics.ts'
+import type { OpenPolicySource } from './open-policy-source.ts'
 
 /** Shows the active policy, since when it is active, and how reloads go. */
-export function addPolicyMetrics(registry: MetricRegistry, read: () => CountedPolicies): void {
+export function addPolicyMetrics(registry: MetricRegistry, read: OpenPolicySource['state']): void {
   registry.readGauge({
     name: 'postern_policy_info',
     help: 'Always 1; the labels identify the active policy.',

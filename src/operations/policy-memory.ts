@@ -28,7 +28,7 @@ const longestAnswer = 8 * 1024 * 1024
 export function createPolicyMemory(): PolicyMemory {
   const sets = createLru<PolicySet>(mostPolicies)
   const byTime = new WeakMap<PolicySet, readonly Compiled[]>()
-  const answers = new WeakMap<PolicySet, ReadonlyMap<string, string>>()
+  const answers = new WeakMap<PolicySet, ReadonlyMap<string, unknown>>()
   return {
     parsed(files, parse) {
       const name = fingerprint(files)
@@ -48,15 +48,20 @@ export function createPolicyMemory(): PolicyMemory {
       byTime.set(set, [{ from, to, compiled }, ...known].slice(0, mostTimes))
       return compiled
     },
-    answered(set, about, answer) {
+    answered<Answer>(
+      set: PolicySet,
+      about: object,
+      answer: () => Answer,
+      sizeOf: (answer: Answer) => number,
+    ) {
       const question = createHash('sha256').update(JSON.stringify(about)).digest('base64')
-      const known = answers.get(set) ?? new Map<string, string>()
+      const known = answers.get(set) ?? new Map<string, unknown>()
       const found = known.get(question)
-      if (found !== undefined) return found
-      const text = answer()
-      const kept = [...known, [question, text] as const].slice(-mostAnswers)
-      if (text.length <= longestAnswer) answers.set(set, new Map(kept))
-      return text
+      if (found !== undefined) return found as Answer
+      const made = answer()
+      const kept = [...known, [question, made] as const].slice(-mostAnswers)
+      if (sizeOf(made) <= longestAnswer) answers.set(set, new Map(kept))
+      return made
     },
   }
 }

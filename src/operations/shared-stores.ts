@@ -21,6 +21,11 @@ export interface PolicyMemory {
   parsed(files: readonly PolicyFile[], parse: () => PolicySet): PolicySet
   /** The same policy, compiled for this time. */
   compiled(set: PolicySet, at: number, compile: () => CompiledSet): CompiledSet
-  /** A long answer about this policy. `about` has all else that it depends on. */
-  answered(set: PolicySet, about: object, answer: () => string): string
+  /** A long answer about this policy. `about` has all else that it depends on, and `sizeOf` its memory. */
+  answered<Answer>(
+    set: PolicySet,
+    about: object,
+    answer: () => Answer,
+    sizeOf: (answer: Answer) => number,
+  ): Answer
 }

@@ -65,7 +65,11 @@ describe('the memory of policies', () => {
     const set = parsePolicySet(files)
     const answers: string[] = []
     const ask = (about: object, of = set) =>
-      memory.answered(of, about, () => `answer ${answers.push('')}`)
+      memory.answered(
+        ...([of, about] as const),
+        () => `answer ${answers.push('')}`,
+        ({ length }) => length,
+      )
 
     expect([ask({ host: 'a' }), ask({ host: 'a' })]).toEqual(['answer 1', 'answer 1'])
     expect([ask({ host: 'b' }), ask({ host: 'a' }, parsePolicySet(files))]).toEqual([

@@ -6,6 +6,7 @@ import {
   policyFiles,
   policyGuard,
   policyHistory,
+  policyMatrix,
   policyNames,
   policyOpen,
   policyTest,
@@ -17,7 +18,7 @@ import { couldNotCount, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
 import { importSpec } from '../policy/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
-import { couldNotAsk, explainSpec, matrixSpec } from '../questions/specs.ts'
+import { couldNotAsk, explainSpec } from '../questions/specs.ts'
 import { operationCommand } from './operation-command.ts'
 import {
   approve,
@@ -124,7 +125,26 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/open-view.ts')).policyOpenView,
   }),
-  command(matrixSpec, async () => (await import('../questions/matrix/matrix.ts')).policyMatrix),
+  operationCommand(policyMatrix, {
+    output: {
+      output: {
+        ...{ value: 'FORMAT', choices: ['text', 'json', 'csv', 'markdown', 'html'] },
+        ...{ default: 'text', description: 'output format: text, json, csv, markdown or html' },
+      },
+    },
+    outputBefore: 'compact',
+    exitCodes: {
+      0: 'printed',
+      1: 'not printed: Casbin evaluates the model, and the matrix is too large for it',
+      ...couldNotAsk,
+    },
+    examples: [
+      'postern policy matrix',
+      'postern policy matrix --output html > matrix.html',
+      'postern policy matrix --output csv --revision live --config production.yaml > matrix.csv',
+    ],
+    view: async () => (await import('../questions/matrix/matrix-view.ts')).policyMatrixView,
+  }),
   operationCommand(policyNames, {
     outputBefore: 'policies',
     exitCodes: { 0: 'listed', ...couldNotAsk },

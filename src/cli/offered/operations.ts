@@ -10,6 +10,7 @@ import {
   policyFiles,
   policyGuard,
   policyHistory,
+  policyMatrix,
   policyNames,
   policyOpen,
   policyWho,
@@ -64,13 +65,7 @@ export const questions: readonly Operation[] = [
     needsThread: true,
     parameters: ['role', 'method', 'path', 'user', 'anonymous', ...asked],
   },
-  ...[policyWho, policyCan, policyOpen, policyGuard].map(offered),
-  {
-    command: 'policy matrix',
-    role: 'reader',
-    needsThread: true,
-    parameters: ['compact', ...asked],
-  },
+  ...[policyWho, policyCan, policyOpen, policyGuard, policyMatrix].map(offered),
   {
     command: 'policy unused',
     role: 'reader',

@@ -70,37 +70,3 @@ export const couldNotAsk = {
   3: 'the policy or the configuration is not valid',
   5: 'Redis is unreachable, nothing is published, or the revision does not exist',
 } as const
-
-export const matrixSpec = {
-  name: 'policy matrix',
-  summary: 'print a table of roles and operations',
-  details: `A row for each method and path that a rule, an exclusion or a document of policy.openapi names and a
-route serves, a column for each role: whether it may make all of the calls, some or none, and through
-what. The HTML page is one file that loads nothing and works without scripts. In CSV, an apostrophe
-precedes text that a spreadsheet would evaluate as a formula. Works offline unless the policy is
-published.
-
-In JSON, an operation lists the roles that may do something with it. With --compact, it has a letter for
-each role instead, which "cells" explains: a few hundred KB for 200 roles and 2,000 operations.`,
-  arguments: [],
-  options: {
-    output: {
-      value: 'FORMAT',
-      choices: ['text', 'json', 'csv', 'markdown', 'html'],
-      default: 'text',
-      description: 'output format: text, json, csv, markdown or html',
-    },
-    compact: { description: 'with --output json, one letter for each role of an operation' },
-    ...askedOptions,
-  },
-  exitCodes: {
-    0: 'printed',
-    1: 'not printed: Casbin evaluates the model, and the matrix is too large for it',
-    ...couldNotAsk,
-  },
-  examples: [
-    'postern policy matrix',
-    'postern policy matrix --output html > matrix.html',
-    'postern policy matrix --output csv --revision live --config production.yaml > matrix.csv',
-  ],
-} as const satisfies CommandSpec

@@ -255,3 +255,37 @@ is asked, for example without a valid token, are not counted.`,
     ...{ left: whole, ...about },
   }),
 })
+
+/** Words by any name. */
+const words = Type.Record(Type.String({ pattern: '' }), text)
+
+const operation = Type.Object({
+  ...{ ...call, access: list(text), servedBy: list(text), isFixedResponse: flag, isExact: flag },
+  cells: Type.Union([words, text], {
+    description: 'The cell of each role that may do something, or with compact a letter for each.',
+  }),
+})
+
+export const policyMatrix = question({
+  name: 'policy matrix',
+  summary: 'print a table of roles and operations',
+  details: `A row for each method and path that a rule, an exclusion or a document of policy.openapi names and a
+route serves, a column for each role: whether it may make all of the calls, some or none, and through
+what. The HTML page is one file that loads nothing and works without scripts. In CSV, an apostrophe
+precedes text that a spreadsheet would evaluate as a formula. Works offline unless the policy is
+published.
+
+In JSON, an operation lists the roles that may do something with it. With --compact, it has a letter for
+each role instead, which "cells" explains: a few hundred KB for 200 roles and 2,000 operations.`,
+  needsThread: true,
+  input: {
+    compact: { description: 'with --output json, one letter for each role of an operation' },
+    ...askedFields,
+  },
+  document: Type.Object({
+    ...{ policy: text, revision: text, roles: list(text) },
+    ...{ cells: Type.Optional(words), operations: list(operation) },
+    ...{ unserved: list(Type.Object(call)), refused: list(Type.Object(call)) },
+    ...{ unasked: list(Type.Object(call)), routesWithoutRule: list(text), notes: list(text) },
+  }),
+})

@@ -1,8 +1,9 @@
 import { formatCsv } from '../csv/rows.ts'
-import { cellsOf, cellWords, type Sheet } from './sheet.ts'
+import { cellsOf, type Sheet } from './sheet.ts'
 
 /** A line for each operation, and a column for each role. */
-export function formatSheet({ roles, operations }: Sheet): string {
+export function formatSheet(sheet: Sheet): string {
+  const { roles, operations } = sheet
   const titles = ['method', 'path', 'access', 'served by', 'exact', ...roles]
   const rows = operations.map((operation) => [
     operation.method,
@@ -10,7 +11,7 @@ export function formatSheet({ roles, operations }: Sheet): string {
     [...operation.access, ...(operation.isFixedResponse ? ['fixed-response'] : [])].join(' '),
     operation.servedBy.join(' '),
     operation.isExact ? 'yes' : 'no',
-    ...cellsOf(operation).map((kind) => cellWords[kind]),
+    ...cellsOf(operation, sheet),
   ])
   return formatCsv([titles, ...rows])
 }

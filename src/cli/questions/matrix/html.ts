@@ -1,28 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { count, printable } from '../../format.ts'
-import {
-  accessWords,
-  cellMeanings,
-  cellsOf,
-  cellWords,
-  type Sheet,
-  type SheetCell,
-} from './sheet.ts'
-
-/** A mark, which does not depend on color, and the class of each cell. */
-const marks: Readonly<Record<SheetCell, readonly [mark: string, name: string]>> = {
-  none: ['', ''],
-  own: ['✓', 'o'],
-  inherited: ['↑', 'i'],
-  superuser: ['★', 's'],
-  everyone: ['∗', 'e'],
-  'part-own': ['◐', 'p'],
-  'part-inherited': ['◐↑', 'p'],
-  'part-everyone': ['◐∗', 'p'],
-  denied: ['✗', 'd'],
-  admin: ['★', 's'],
-}
+import { accessWords, cellForms, cellsOf, legend, type Sheet } from './sheet.ts'
 
 /**
  * One page that loads nothing: its policy allows its own style and script only, so that markup in a
@@ -42,7 +21,7 @@ export function formatHtml(sheet: Sheet): string {
     ...notes.map((note) => `<p class="note">${escaped(note)}\n`),
     '<p id="filters" hidden><label>Operations <input id="rows" type="search" placeholder="GET /orders"></label> ',
     '<label>Roles <input id="columns" type="search" placeholder="editor"></label>\n',
-    `<details><summary>Legend</summary>\n<ul>\n${legend()}</ul>\n</details>\n</header>\n`,
+    `<details><summary>Legend</summary>\n<ul>\n${legendItems()}</ul>\n</details>\n</header>\n`,
     '<div tabindex="0" role="region" aria-label="Access matrix">\n<table>\n<thead>\n<tr><th scope="col">Operation<th scope="col">Access',
     ...roles.map(
       (roleKey) => `<th scope="col" title="${escaped(roleKey)}"><span>${escaped(roleKey)}</span>`,
@@ -51,7 +30,7 @@ export function formatHtml(sheet: Sheet): string {
     ...operations.map((operation) => {
       const { method, path, servedBy } = operation
       const by = servedBy.length === 0 ? '' : ` title="served by ${escaped(servedBy.join(', '))}"`
-      const cells = cellsOf(operation).map((kind) => cellTexts[kind])
+      const cells = cellsOf(operation, sheet).map((word) => cellTexts[word])
       return `<tr><th scope="row"${by}><b>${escaped(method)}</b> ${escaped(path)}<td>${accessWords(operation).join(', ')}${cells.join('')}\n`
     }),
     `</table>\n</div>\n<script>${script}</script>\n</html>\n`,
@@ -59,17 +38,16 @@ export function formatHtml(sheet: Sheet): string {
 }
 
 const cellTexts = Object.fromEntries(
-  Object.entries(marks).map(([kind, [mark, name]]) => {
-    return [kind, mark === '' ? '<td>' : `<td class=${name}>${mark}`]
+  Object.entries(cellForms).map(([word, { mark, name }]) => {
+    return [word, mark === '' ? '<td>' : `<td class=${name}>${mark}`]
   }),
-) as Readonly<Record<SheetCell, string>>
+)
 
-function legend(): string {
-  return cellMeanings
-    .filter(([kind]) => kind !== 'none')
-    .map(([kind, meaning]) => {
-      const [mark, name] = marks[kind]
-      return `<li><span class="${name}">${mark}</span> ${cellWords[kind]}: ${meaning}\n`
+function legendItems(): string {
+  return legend
+    .filter(([word]) => word !== 'no')
+    .map(([word, { mark, name, meaning }]) => {
+      return `<li><span class="${name}">${mark}</span> ${word}: ${meaning}\n`
     })
     .join('')
 }

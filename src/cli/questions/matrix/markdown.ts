@@ -1,13 +1,14 @@
 import { printable } from '../../format.ts'
-import { accessWords, cellMeanings, cellsOf, cellWords, type Sheet } from './sheet.ts'
+import { accessWords, cellsOf, legend, type Sheet } from './sheet.ts'
 
 /** A table with a row for each operation. All text from files is in code, where nothing is markup. */
-export function formatMarkdown({ policy, roles, operations, notes }: Sheet): string {
+export function formatMarkdown(sheet: Sheet): string {
+  const { policy, roles, operations, notes } = sheet
   const titles = ['Operation', 'Access', ...roles.map(code)]
   const rows = operations.map((operation) => [
     code(`${operation.method} ${operation.path}`),
     accessWords(operation).join(', '),
-    ...cellsOf(operation).map((kind) => (kind === 'none' ? '' : cellWords[kind])),
+    ...cellsOf(operation, sheet).map((word) => (word === 'no' ? '' : word)),
   ])
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`
   return [
@@ -16,9 +17,7 @@ export function formatMarkdown({ policy, roles, operations, notes }: Sheet): str
     line(titles.map(() => '---')),
     ...rows.map(line),
     '\n',
-    ...cellMeanings.map(([kind, meaning]) => {
-      return `- ${kind === 'none' ? 'empty' : cellWords[kind]}: ${meaning}\n`
-    }),
+    ...legend.map(([word, { meaning }]) => `- ${word === 'no' ? 'empty' : word}: ${meaning}\n`),
     ...notes.map((note) => `- Note: ${code(note)}\n`),
   ].join('')
 }

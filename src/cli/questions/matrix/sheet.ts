@@ -1,39 +1,21 @@
-import {
-  type CellKind,
-  cellKinds,
-  type Matrix,
-  type MatrixOperation,
-} from '../../../answers/matrix.ts'
+import type { DocumentOf } from '../../../operations/operation.ts'
+import type { policyMatrix } from '../../../operations/policy/descriptions.ts'
+import type { CellWord } from '../../../operations/policy/matrix-cells.ts'
 
-/** A matrix with what its formats have in common. */
-export interface Sheet {
-  /** The policy and its revision. */
+type Document = DocumentOf<typeof policyMatrix>
+type MatrixOperation = Document['operations'][number]
+
+/** A matrix, and the policy in words. */
+export interface Sheet extends Pick<Document, 'roles' | 'operations' | 'notes'> {
   readonly policy: string
-  /** `admin` and the roles of the policy. */
-  readonly roles: readonly string[]
-  readonly operations: readonly MatrixOperation[]
-  /** What the reader must know, a line each. */
-  readonly notes: readonly string[]
-}
-
-/** `admin` may make every call that the gateway does not refuse, and needs no rule. */
-export type SheetCell = CellKind | 'admin'
-
-export function createSheet(
-  { roles, operations }: Matrix,
-  about: Pick<Sheet, 'policy' | 'notes'>,
-): Sheet {
-  return { ...about, roles: ['admin', ...roles], operations }
 }
 
 /** The cells of an operation, one for each role of the sheet. */
-export function cellsOf({ cells, access }: MatrixOperation): SheetCell[] {
-  return [firstCell(access), ...Array.from(cells, (number) => cellKinds[number] ?? 'none')]
-}
-
-/** The cell of `admin`. */
-export function firstCell(access: MatrixOperation['access']): SheetCell {
-  return access.includes('permitted') ? 'admin' : 'everyone'
+export function cellsOf({ cells }: MatrixOperation, { roles }: Sheet): CellWord[] {
+  const words = cells as Readonly<Record<string, CellWord>>
+  return roles.map(
+    (roleKey) => (Object.hasOwn(words, roleKey) ? words[roleKey] : undefined) ?? 'no',
+  )
 }
 
 /** What callers need, and whether the gateway itself responds, for a column of its own. */
@@ -41,30 +23,36 @@ export function accessWords({ access, isFixedResponse }: MatrixOperation): reado
   return isFixedResponse ? [...access, 'fixed response'] : access
 }
 
-/** The word for each cell, for people and programs that read columns. */
-export const cellWords: Readonly<Record<SheetCell, string>> = {
-  none: 'no',
-  own: 'allowed',
-  inherited: 'inherited',
-  superuser: 'superuser',
-  everyone: 'everyone',
-  'part-own': 'partly',
-  'part-inherited': 'partly inherited',
-  'part-everyone': 'partly everyone',
-  denied: 'denied',
-  admin: 'admin',
+/** How a cell looks in text and on a page, where the mark does not depend on color, and what it means. */
+interface CellForm {
+  readonly text: string
+  readonly mark: string
+  readonly name: string
+  readonly meaning: string
 }
 
-/** What the words mean, in the order of a legend. */
-export const cellMeanings: readonly (readonly [SheetCell, string])[] = [
-  ['own', 'a rule of the role allows all calls'],
-  ['inherited', 'a rule of a role that it inherits from allows all calls'],
-  ['everyone', 'all calls need no permission: open route, exclusion or endpoint of the gateway'],
-  ['superuser', 'the matcher in model.conf allows the role every call'],
-  ['admin', 'admin needs no rule'],
-  ['part-own', 'some of the calls, by rules'],
-  ['part-inherited', 'some of the calls, by inherited rules'],
-  ['part-everyone', 'some of the calls, because these need no permission'],
-  ['denied', 'a deny rule outweighs the rules that allow'],
-  ['none', 'no rule allows any of the calls'],
-]
+const form = (text: string, mark: string, name: string, meaning: string): CellForm => {
+  return { text, mark, name, meaning }
+}
+
+/** In the order of a legend. */
+export const cellForms: Readonly<Record<CellWord, CellForm>> = {
+  allowed: form('yes', '✓', 'o', 'a rule of the role allows all calls'),
+  inherited: form('inh', '↑', 'i', 'a rule of a role that it inherits from allows all calls'),
+  everyone: form(
+    ...(['all', '∗', 'e'] as const),
+    'all calls need no permission: open route, exclusion or endpoint of the gateway',
+  ),
+  superuser: form('sup', '★', 's', 'the matcher in model.conf allows the role every call'),
+  admin: form('adm', '★', 's', 'admin needs no rule'),
+  partly: form('part', '◐', 'p', 'some of the calls, by rules'),
+  'partly inherited': form('part', '◐↑', 'p', 'some of the calls, by inherited rules'),
+  'partly everyone': form(
+    ...(['part', '◐∗', 'p'] as const),
+    'some of the calls, because these need no permission',
+  ),
+  denied: form('deny', '✗', 'd', 'a deny rule outweighs the rules that allow'),
+  no: form('-', '', '', 'no rule allows any of the calls'),
+}
+
+export const legend = Object.entries(cellForms) as readonly [CellWord, CellForm][]

@@ -1,18 +1,5 @@
 import { count, formatTable, printable } from '../../format.ts'
-import { accessWords, cellMeanings, cellsOf, type Sheet, type SheetCell } from './sheet.ts'
-
-const marks: Readonly<Record<SheetCell, string>> = {
-  none: '-',
-  own: 'yes',
-  inherited: 'inh',
-  superuser: 'sup',
-  everyone: 'all',
-  'part-own': 'part',
-  'part-inherited': 'part',
-  'part-everyone': 'part',
-  denied: 'deny',
-  admin: 'adm',
-}
+import { accessWords, cellForms, cellsOf, legend, type Sheet } from './sheet.ts'
 
 /** Wide enough for most terminals; more roles go into another block of the same operations. */
 const width = 120
@@ -20,7 +7,7 @@ const width = 120
 /** Tables of operations and roles, as many side by side as fit on a line. */
 export function formatText(sheet: Sheet): string {
   const { policy, roles, operations } = sheet
-  const cells = operations.map(cellsOf)
+  const cells = operations.map((operation) => cellsOf(operation, sheet))
   const titles = operations.map((operation) => [
     operation.method,
     operation.path,
@@ -32,28 +19,26 @@ export function formatText(sheet: Sheet): string {
         ['METHOD', 'PATH', 'ACCESS', ...roles.slice(from, to)],
         ...titles.map((title, at) => [
           ...title,
-          ...(cells[at] ?? []).slice(from, to).map((kind) => marks[kind]),
+          ...(cells[at] ?? []).slice(from, to).map((word) => cellForms[word].text),
         ]),
       ],
       '  ',
     ),
   )
   const used = new Set(cells.flat())
-  const legend = cellMeanings.filter(([kind]) => used.has(kind))
   return [
     `${count(roles.length - 1, 'role')} and admin, ${count(operations.length, 'operation')}\n`,
     formatTable([['policy', policy]], '  '),
     blocks.join('\n'),
-    formatTable(legendRows(legend), '  '),
+    formatTable(legendRows(used), '  '),
   ].join('')
 }
 
 /** One row for a mark, although three kinds share `part`. */
-function legendRows(legend: readonly (readonly [SheetCell, string])[]): string[][] {
+function legendRows(used: ReadonlySet<string>): string[][] {
   const rows = new Map<string, string>()
-  for (const [kind, meaning] of legend) {
-    const mark = marks[kind]
-    rows.set(mark, mark === 'part' ? 'some of the calls' : meaning)
+  for (const [word, { text, meaning }] of legend) {
+    if (used.has(word)) rows.set(text, text === 'part' ? 'some of the calls' : meaning)
   }
   return [...rows]
 }

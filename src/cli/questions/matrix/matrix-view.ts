@@ -1,0 +1,28 @@
+import type { policyMatrix } from '../../../operations/policy/descriptions.ts'
+import { UsageError } from '../../command.ts'
+import { json } from '../../format.ts'
+import { noteLines, type ViewOf } from '../../view.ts'
+import { formatSheet } from './csv.ts'
+import { formatHtml } from './html.ts'
+import { formatMarkdown } from './markdown.ts'
+import type { Sheet } from './sheet.ts'
+import { formatText } from './text.ts'
+
+type View = ViewOf<typeof policyMatrix, string>
+
+/** With `hasNotes`, the text has the notes inside. */
+function shownBy(format: (sheet: Sheet) => string, hasNotes = false): View['text'] {
+  return ({ document, shown = '' }, { compact }) => {
+    if (compact) throw new UsageError('--compact is for --output json')
+    const out = format({ ...document, policy: shown })
+    return { out, err: hasNotes ? '' : noteLines(document.notes) }
+  }
+}
+
+export const policyMatrixView: View = {
+  json: ({ document }) => json(document),
+  text: shownBy(formatText),
+  csv: shownBy(formatSheet),
+  markdown: shownBy(formatMarkdown, true),
+  html: shownBy(formatHtml, true),
+}

@@ -1,6 +1,7 @@
 import {
   policyCan,
   policyCheck,
+  policyCoverage,
   policyDenials,
   policyDiff,
   policyFiles,
@@ -17,7 +18,6 @@ import { replaySpec } from '../evidence/replay/specs.ts'
 import { couldNotCount, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
 import { importSpec } from '../policy/specs.ts'
-import { coverageSpec } from '../questions/coverage/specs.ts'
 import { couldNotAsk, explainSpec } from '../questions/specs.ts'
 import { operationCommand } from './operation-command.ts'
 import {
@@ -170,10 +170,22 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/files-view.ts')).policyFilesView,
   }),
-  command(
-    coverageSpec,
-    async () => (await import('../questions/coverage/coverage.ts')).policyCoverage,
-  ),
+  operationCommand(policyCoverage, {
+    ...{ arguments: ['document'], output: reportOption, outputBefore: 'policies' },
+    exitCodes: {
+      0: 'compared; with --strict, no operation is too open, unreachable or for admin only',
+      1: 'with --strict, an operation is too open, unreachable or for admin only',
+      3: 'a document, the policy or the configuration is not valid',
+      5: 'Redis is unreachable, nothing is published, or the revision does not exist',
+    },
+    examples: [
+      'postern policy coverage openapi.yaml',
+      'postern policy coverage orders.yaml articles.json --strict',
+      'postern policy coverage openapi.yaml --base /api/v1 --policies ../new-policies',
+      'postern policy coverage openapi.yaml --revision live --output sarif > coverage.sarif',
+    ],
+    view: async () => (await import('../questions/coverage-view.ts')).policyCoverageView,
+  }),
   command(unusedSpec, async () => (await import('../evidence/usage/unused.ts')).policyUnused),
   operationCommand(policyDenials, {
     outputBefore: 'policies',

@@ -1,9 +1,12 @@
+import type { Granted } from '../../answers/coverage/coverage.ts'
+import type { OperationFinding } from '../../answers/coverage/findings.ts'
 import type { WithoutEffect } from '../../answers/placed-diff.ts'
 import { Type } from '../../config/schema/type.ts'
 import type { AccessChange } from '../../policy/diff/access-change.ts'
 import type { Answer, Expectation } from '../../policy/expectations/test-suite.ts'
 import { question } from '../operation.ts'
-import { flag, list, text, whole, word } from '../schema.ts'
+import { flag, list, nullable, text, whole, word } from '../schema.ts'
+import { askedFields } from './fields.ts'
 import { access, call, engine, exclusion, finding, origin, problem, rule } from './schemas.ts'
 
 const versionField = {
@@ -155,5 +158,63 @@ can be added later; --this-gateway ignores them.`,
   document: Type.Object({
     ...{ from: text, to: text, widened: flag, areRoutesKnown: flag, widenedHere: flag },
     ...{ engine, notes: list(text), changes: list(change) },
+  }),
+})
+
+const described = {
+  ...{ ...call, operationId: Type.Optional(text), declaresSecurity: flag },
+  origin: Type.Object({ file: text, line: whole, column: whole }),
+} as const
+
+const granted = {
+  ...{ by: word<Granted['by']>(), ...call, origins: list(origin), roles: list(text) },
+} as const
+
+export const policyCoverage = question({
+  name: 'policy coverage',
+  summary: 'compare OpenAPI documents with the access that a policy grants',
+  details: `Lists the operations that declare security but need no token or no permission, those that the gateway
+refuses to everyone or has no route for, and those that only admin may call; then the rules and
+exclusions that match no operation, with the nearest one, and how many operations each rule with "*"
+matches. Decides as the gateway does: routes, own endpoints, exclusions, rules.
+
+Reads OpenAPI 2.0, 3.0 and 3.1 as JSON or YAML. "$ref" leads to files in the folder of the document
+only. The paths of "servers" (2.0: "basePath") count as part of each path unless you give --base.`,
+  needsThread: true,
+  input: {
+    document: {
+      ...({ value: 'DOCUMENT', accepts: 'FILE', many: true, local: true } as const),
+      ...{ required: 'name a document', description: 'OpenAPI documents, JSON or YAML' },
+    },
+    base: {
+      value: 'PATH',
+      description:
+        'base path of all operations, in place of servers and basePath; / for no base path',
+    },
+    strict: {
+      description: 'exit with 1 if an operation is too open, unreachable or for admin only',
+    },
+    ...askedFields,
+  },
+  document: Type.Object({
+    ...{ ok: flag, revision: text, policy: text },
+    documents: list(Type.Object({ name: text, version: text, operations: whole })),
+    findings: list(
+      Type.Object({
+        ...{ kind: word<OperationFinding<unknown>['kind']>(), failsStrict: flag, ...described },
+        ...{ values: word<'all' | 'some'>(), example: nullable(text), sampled: flag, detail: text },
+      }),
+    ),
+    unmatched: list(
+      Type.Object({ ...granted, isOutside: flag, nearest: nullable(Type.Object(described)) }),
+    ),
+    prefixRules: list(Type.Object({ ...granted, operations: whole })),
+    operations: list(
+      Type.Object({
+        ...{ ...described, sampled: flag },
+        access: list(Type.Object({ access: text, example: text })),
+      }),
+    ),
+    notes: list(text),
   }),
 })

@@ -5,6 +5,7 @@ import * as described from './descriptions.ts'
 export const policyCheck = implement(checks.policyCheck, () => import('./check.ts'))
 export const policyTest = implement(checks.policyTest, () => import('./test.ts'))
 export const policyDiff = implement(checks.policyDiff, () => import('./diff.ts'))
+export const policyCoverage = implement(checks.policyCoverage, () => import('./coverage.ts'))
 export const policyNames = implement(described.policyNames, () => import('./names.ts'))
 export const policyOpen = implement(described.policyOpen, () => import('./open.ts'))
 export const policyGuard = implement(described.policyGuard, () => import('./guard.ts'))

@@ -5,10 +5,10 @@ import { Malformed } from './wire-error.ts'
 
 /** The limit of Node's own parser. */
 const maxHeadBytes = 16_384
-/** A response that arrives in one read and is not longer is delivered with `complete`. */
-const maxComplete = 16_384
+/** A response that arrives at once and is not longer is delivered with `complete`. */
+export const maxComplete = 16_384
 /** For all interim responses together. The response timeout bounds how long they may come. */
-const maxInterimBytes = 65_536
+export const maxInterimBytes = 65_536
 
 const headEnd = Buffer.from('\r\n\r\n')
 const start = Buffer.from('HTTP/1.')

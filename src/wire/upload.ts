@@ -58,7 +58,7 @@ function writeChunk(socket: Socket, chunk: Buffer): boolean {
   return hasRoom
 }
 
-function wrongLength(): WireError {
+export function wrongLength(): WireError {
   const sent = { sent: true, heard: false, reused: false }
   return new WireError('unsendable', 'body length differs from Content-Length', sent)
 }

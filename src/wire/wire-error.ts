@@ -6,6 +6,7 @@ export type WireProblem =
   | 'closed'
   | 'malformed'
   | 'no-h2'
+  | 'refused-stream'
   | 'destroyed'
   | 'unsendable'
 

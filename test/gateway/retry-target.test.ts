@@ -53,6 +53,12 @@ const foundClosed = new WireError('closed', 'closed', { sent: false, heard: fals
 const refused = new WireError('ECONNREFUSED', 'refused', {
   ...{ sent: false, heard: false, reused: false },
 })
+const neverReady = new WireError('ECONNRESET', 'reset in the handshake of TLS', {
+  ...{ sent: false, heard: false, reused: false },
+})
+const refusedStream = new WireError('refused-stream', 'refused', {
+  ...{ sent: false, heard: false, reused: true },
+})
 const crossed = new WireError('closed', 'closed', { sent: true, heard: false, reused: true })
 
 test.each([
@@ -73,4 +79,15 @@ test('a request goes to three more targets when connections are refused', () => 
 
 test('a POST that crossed the close of its connection is not sent again', () => {
   expect(retriesOf(requestTo(20, 'POST'), crossed)).toBe(0)
+})
+
+// Each attempt costs a target that cannot take more another handshake, another stream, or its process.
+test.each([
+  ['connections that break before they are ready', 'POST', neverReady, 20],
+  ['refused streams', 'POST', refusedStream, 20],
+  ['refused streams of the only target', 'POST', refusedStream, 1],
+  ['connections that close after the request is sent', 'GET', crossed, 20],
+  ['the same, of the only target', 'GET', crossed, 1],
+])('after %s, a %s is sent three times more', (_, method, error, count) => {
+  expect(retriesOf(requestTo(count, method), error)).toBe(3)
 })

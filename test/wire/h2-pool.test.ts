@@ -357,7 +357,8 @@ describe('a request that the server has not processed may be sent again', () => 
 
     server.connections[0]?.reset(1, 0x7)
 
-    expect((await call.over).error()).toMatchObject({ sent: false, heard: false, reused: true })
+    const howFar = { code: 'refused-stream', sent: false, heard: false, reused: true }
+    expect((await call.over).error()).toMatchObject(howFar)
     expect(body.rewound).toEqual(['abcdef'])
   })
 

@@ -2,7 +2,7 @@ import type { WireRequest } from '../../wire/request-head.ts'
 import type { Notes } from '../arrival/notes.ts'
 import type { StickyChoice } from '../upstream/sticky.ts'
 import type { Target } from '../upstream/target.ts'
-import { isCut, isStale, repeatOf } from '../upstream/upstream-errors.ts'
+import { isCut, isFoundClosed, isStale, repeatOf } from '../upstream/upstream-errors.ts'
 import type { Upstream } from '../upstream/upstreams.ts'
 
 /** The parts of an exchange that decide about a retry. */
@@ -27,10 +27,7 @@ export interface Retryable {
 /** The most retries that do not count: nothing was sent, or an idle connection was closed. */
 const maxUncounted = 3
 
-/**
- * The same after connections that the target had closed. A service that closes idle connections may do so
- * several times before a gateway without CPU gets to a new one.
- */
+/** The same after connections found closed: several may be, before a gateway without CPU gets to a new one. */
 const maxClosed = 10
 
 /**
@@ -49,7 +46,7 @@ export function retryTarget(it: Retryable, error: Error): Target | undefined {
     it.stale = undefined
   }
   if (repeat !== 'lost' && next !== undefined) {
-    const most = isCut(error) ? maxClosed : maxUncounted
+    const most = isFoundClosed(error) ? maxClosed : maxUncounted
     return (notes.retries ?? 0) - it.counted < most ? next : undefined
   }
   // A new connection broke; another one to the same target may hold.

@@ -13,7 +13,7 @@ const unreachable = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH'])
 const lookupProblem = /^(?:ENOTFOUND|EAI_[A-Z]+)$/
 
 /** An established connection broke. */
-const cut = new Set(['ECONNRESET', 'EPIPE', 'closed'])
+const cut = new Set(['ECONNRESET', 'EPIPE', 'closed', 'refused-stream'])
 
 /** These would fail on every target. */
 const final = new Set(['unsendable', 'destroyed'])
@@ -83,4 +83,10 @@ function isFinal(error: Error): boolean {
 /** Whether a target closed a connection that was idle, which says nothing about its health. */
 export function isStale(error: Error): boolean {
   return error instanceof WireError && error.reused && !error.heard && isCut(error)
+}
+
+/** Whether its connection was closed before it was sent. A server that refuses a stream is overloaded instead. */
+export function isFoundClosed(error: Error): boolean {
+  const isRefused = codeOf(error) === 'refused-stream'
+  return isStale(error) && !(error as WireError).sent && !isRefused
 }

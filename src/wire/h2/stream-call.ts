@@ -7,6 +7,7 @@ import { callBegan, callEnded } from '../end-of-turn.ts'
 import type { Pool } from '../pool.ts'
 import type { ResponseHandler, WireRequest } from '../request-head.ts'
 import type { Framing, ResponseHead } from '../response-head.ts'
+import { maxComplete, maxInterimBytes } from '../response-reader.ts'
 import type { TimeoutTicks } from '../timeout-ticks.ts'
 import { type HowFar, WireError } from '../wire-error.ts'
 import { StreamUpload } from './stream-upload.ts'
@@ -25,11 +26,6 @@ export interface StreamCarrier {
   /** Why the connection closed. */
   readonly failure: () => { readonly code: string; readonly message: string } | undefined
 }
-
-/** A response that arrives at once and is not longer is delivered with `complete`. */
-const maxComplete = 16_384
-/** For all interim responses together. The response timeout bounds how long they may come. */
-const maxInterimBytes = 65_536
 
 /**
  * A request on its stream.
@@ -288,7 +284,8 @@ export class StreamCall implements Call, StreamEvents {
     if (abort.isMalformed) return new WireError('malformed', reason, howFar)
     if (abort.isUnprocessed && !this.#heard && this.#upload?.rewind() !== false) {
       // It says as little about the server as the close of an idle connection.
-      return new WireError('closed', reason, { sent: false, heard: false, reused: true })
+      const problem = abort.code === ErrorCode.refusedStream ? 'refused-stream' : 'closed'
+      return new WireError(problem, reason, { sent: false, heard: false, reused: true })
     }
     const message = `stream ${reason.replace('the peer', 'the upstream')}`
     return new WireError('closed', message, { ...howFar, reused: abort.isUnprocessed })

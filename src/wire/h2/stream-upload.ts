@@ -1,6 +1,6 @@
 import type { Stream } from '../../h2/stream.ts'
 import type { Upload } from '../request-head.ts'
-import { WireError } from '../wire-error.ts'
+import { wrongLength } from '../upload.ts'
 
 interface UploadEvents {
   /** Whether its request still has the stream. */
@@ -83,9 +83,4 @@ export class StreamUpload {
     if (!hasRoom) this.#events.onBlocked()
     return hasRoom
   }
-}
-
-function wrongLength(): WireError {
-  const sent = { sent: true, heard: false, reused: false }
-  return new WireError('unsendable', 'body length differs from Content-Length', sent)
 }

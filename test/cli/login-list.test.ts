@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listSpec } from '../../src/cli/logins/specs.ts'
 import { type AttemptOutcome, loginOutcomes, toRecord } from '../../src/login/login-record.ts'
+import { loginList } from '../../src/operations/logins/descriptions.ts'
 import type { Database } from '../../src/stores/database/database.ts'
 import { createLoginLogTable } from '../../src/stores/login-log/login-log-table.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -87,7 +87,8 @@ describe('postern login list', () => {
     const { out } = await list(['--outcome', 'wrong-credentials', '--output', 'json'])
 
     const failed = { outcome: 'wrong-credentials', via: 'gateway', succeeded: false }
-    const shared = { ...failed, message: 'wrong username or password', userAgent: 'curl/8.5.0' }
+    const client = { client: 'curl 8.5.0', userAgent: 'curl/8.5.0' }
+    const shared = { ...failed, message: 'wrong username or password', ...client }
     expect(JSON.parse(out)).toEqual({
       since: '2026-03-03T12:00:00.000Z',
       recording: true,
@@ -123,7 +124,7 @@ describe('postern login list', () => {
   })
 
   test('offers every outcome', () => {
-    expect(listSpec.options.outcome.choices).toEqual(loginOutcomes)
+    expect(loginList.input.outcome.choices).toEqual(loginOutcomes)
   })
 
   test('survives times that no calendar shows', async () => {

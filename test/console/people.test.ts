@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { changesIn } from '../../console/src/lib/changes.ts'
 import { isAtLeast } from '../../console/src/lib/console-roles.ts'
 import { texts } from '../../console/src/pages/logins/texts.ts'
-import { listSpec } from '../../src/cli/logins/specs.ts'
+import { loginList } from '../../src/operations/logins/descriptions.ts'
 
 describe('a recorded change', () => {
   test('shows what differs, what is new and what is gone', () => {
@@ -34,7 +34,7 @@ test('a console role may do what those below it may', () => {
 })
 
 test('the login log names every outcome in both languages', () => {
-  const { choices } = listSpec.options.outcome
+  const { choices } = loginList.input.outcome
 
   expect(Object.keys(texts.en.outcomes)).toEqual([...choices])
   expect(Object.keys(texts.zh.outcomes)).toEqual([...choices])

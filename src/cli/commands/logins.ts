@@ -1,11 +1,20 @@
-import { loginLocks } from '../../operations/logins/logins.ts'
+import { loginList, loginLocks } from '../../operations/logins/logins.ts'
 import type { Command } from '../command.ts'
-import { listSpec, testSpec, unlockSpec } from '../logins/specs.ts'
+import { testSpec, unlockSpec } from '../logins/specs.ts'
 import { databaseFailures, operationCommand } from './operation-command.ts'
 import { command } from './run-command.ts'
 
 export const loginCommands: readonly Command[] = [
-  command(listSpec, async () => (await import('../logins/list.ts')).loginList),
+  operationCommand(loginList, {
+    exitCodes: { 0: 'listed', ...databaseFailures, 5: 'a store is unreachable' },
+    examples: [
+      'postern login list',
+      'postern login list --user alice --since 7d',
+      'postern login list --outcome wrong-credentials --address 192.0.2.0/24',
+      "postern login list --output json | jq -r '.attempts[].address' | sort | uniq -c | sort -n",
+    ],
+    view: async () => (await import('../logins/login-views.ts')).loginListView,
+  }),
   operationCommand(loginLocks, {
     exitCodes: { 0: 'listed', ...databaseFailures, 5: 'a store is unreachable' },
     examples: [

@@ -1,7 +1,7 @@
 import { userList, userShow } from '../../operations/accounts/descriptions.ts'
 import { auditList } from '../../operations/audit/descriptions.ts'
 import { configCheck, configPrint } from '../../operations/config/descriptions.ts'
-import { loginLocks } from '../../operations/logins/descriptions.ts'
+import { loginList, loginLocks } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
 import { policyCheck, policyDiff, policyTest } from '../../operations/policy/check-descriptions.ts'
 import {
@@ -81,12 +81,7 @@ export const questions: readonly Operation[] = [
   offered(policyStatus),
   offered(policyHistory),
   ...[userList, userShow, roleList, roleShow, serviceList, tokenList, sessionList].map(offered),
-  {
-    command: 'login list',
-    role: 'reader',
-    // Not show-names: people type passwords into the field for the name.
-    parameters: ['user', 'address', 'outcome', 'since', 'limit'],
-  },
+  offered(loginList),
   offered(loginLocks),
   offered(auditList),
   { command: 'keys list', role: 'reader' },

@@ -1,6 +1,76 @@
 import { Type } from '../../config/schema/type.ts'
+import type { LoginOutcome } from '../../login/login-record.ts'
 import { question } from '../operation.ts'
 import { flag, nullable, text, time, whole } from '../schema.ts'
+
+/** Written out, because help must not load the rest of the program; a test compares the lists. */
+const outcomes = [
+  'logged-in',
+  'logged-out',
+  'wrong-credentials',
+  'wrong-captcha',
+  'no-such-provider',
+  'login-expired',
+  'provider-refused',
+  'no-account',
+  'account-disabled',
+  'no-role',
+  'otp-needed',
+  'wrong-otp',
+  'otp-not-enrolled',
+  'not-permitted',
+  'too-many-requests',
+  'bad-login-request',
+  'unavailable',
+] as const satisfies readonly LoginOutcome[]
+
+const showNames = {
+  'show-names': {
+    local: true,
+    description: 'show names that match no account; people type passwords into that field',
+  },
+} as const
+const maskedName = nullable(text, 'null: masked, because no account has it.')
+
+export const loginList = question({
+  name: 'login list',
+  summary: 'list login attempts and logouts, newest first',
+  details: `Reads the login log (table sys_login_log), which gateways write with logger.enableddb: true. A name that
+matches no account is masked, because people type passwords into that field.`,
+  input: {
+    user: { value: 'NAME', description: 'only attempts with this name, in any letter case' },
+    address: {
+      value: 'ADDRESS',
+      description: 'only attempts from this address, or from a range such as 192.0.2.0/24',
+    },
+    outcome: {
+      ...{ value: 'OUTCOME', choices: outcomes },
+      description: `only attempts with this outcome: ${outcomes.join(', ')}`,
+    },
+    since: {
+      ...{ value: 'TIME', default: '1d' },
+      description: 'how far to look back: 12h, 1d, 30d, or a date such as 2026-11-01',
+    },
+    limit: {
+      ...{ value: 'N', number: { min: 1, max: 10_000, integer: true }, default: '100' },
+      description: 'how many to list',
+    },
+    ...showNames,
+  },
+  document: Type.Object({
+    since: time,
+    recording: Type.Boolean({ description: 'logger.enableddb of this configuration.' }),
+    attempts: Type.Array(
+      Type.Object({
+        ...{ at: time, username: maskedName },
+        outcome: nullable(text, 'null: another program wrote the message.'),
+        ...{ via: Type.Enum(['console', 'gateway']), succeeded: flag, message: text },
+        ...{ address: text, client: text, userAgent: text },
+      }),
+    ),
+    more: Type.Boolean({ description: 'Whether older attempts match too.' }),
+  }),
+})
 
 export const loginLocks = question({
   name: 'login locks',
@@ -11,18 +81,16 @@ name that matches no account is masked, because people type passwords into that 
 
 With redis.url the gateways count together, in Redis. Without it every gateway process counts for
 itself and records its lock-outs in the database; one that was killed leaves them there until they end.`,
-  input: {
-    'show-names': {
-      local: true,
-      description: 'show names that match no account; people type passwords into that field',
-    },
-  },
+  input: showNames,
   document: Type.Object({
     lockouts: Type.Array(
       Type.Object({
         kind: text,
-        username: Type.Optional(nullable(text, 'null: masked, because no account has it.')),
-        ...{ address: Type.Optional(text), crossSite: Type.Optional(flag) },
+        ...{
+          username: Type.Optional(maskedName),
+          address: Type.Optional(text),
+          crossSite: Type.Optional(flag),
+        },
         ...{ since: time, until: time, attempts: whole },
       }),
     ),

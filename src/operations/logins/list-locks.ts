@@ -10,7 +10,7 @@ export const run: RunOf<typeof loginLocks> = (input, context) =>
     const typed = open.flatMap(({ name }) => name ?? [])
     const { shown, note } = await maskNames(typed, input, database)
     const lockouts = open.map((each) => described(each, shown(each.name ?? '')))
-    return { document: { lockouts, unreadable }, notes: note === undefined ? [] : [note] }
+    return { document: { lockouts, unreadable }, notes: note }
   })
 
 function described(lockout: OpenLockout, shownName: string | undefined) {

@@ -1,4 +1,5 @@
 import { implement } from '../operation.ts'
 import * as described from './descriptions.ts'
 
+export const loginList = implement(described.loginList, () => import('./list-attempts.ts'))
 export const loginLocks = implement(described.loginLocks, () => import('./list-locks.ts'))

@@ -7,8 +7,8 @@ import type { Database } from '../../stores/database/database.ts'
 interface MaskedNames {
   /** The name, or `undefined` for one to mask: people type passwords into that field. */
   shown(name: string): string | undefined
-  /** One line for the user about what is masked; `undefined` when nothing is. */
-  readonly note: string | undefined
+  /** One line for the user about what is masked; none when nothing is. */
+  readonly note: readonly string[]
 }
 
 export const maskedText = '(unknown name)'
@@ -19,7 +19,7 @@ export async function maskNames(
   { 'show-names': showNames }: { readonly 'show-names': boolean },
   database: Database,
 ): Promise<MaskedNames> {
-  if (showNames) return { shown: (name) => name, note: undefined }
+  if (showNames) return { shown: (name) => name, note: [] }
   const distinct = [...new Set(names)]
   const known = new Set((await knownNames(database, distinct)).map(foldedName))
   const isKnown = (name: string) => name === '' || known.has(foldedName(name))
@@ -28,7 +28,9 @@ export async function maskNames(
     shown: (name) => (isKnown(name) ? name : undefined),
     note:
       masked === 0
-        ? undefined
-        : `masked ${count(masked, 'name')} that ${masked === 1 ? 'matches' : 'match'} no account; --show-names shows them, and they may be passwords`,
+        ? []
+        : [
+            `masked ${count(masked, 'name')} that ${masked === 1 ? 'matches' : 'match'} no account; --show-names shows them, and they may be passwords`,
+          ],
   }
 }

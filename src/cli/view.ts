@@ -34,8 +34,8 @@ export interface Asking<Input, Plan> {
     readonly question: string
     /** What to do where nobody can be asked. */
     readonly unasked: string
-    /** What is said after no. */
-    readonly declined: string
+    /** What is said after no; absent: nothing. */
+    readonly declined?: string
   }
 }
 
@@ -50,7 +50,8 @@ export function noteLines(notes: readonly string[]): string {
   return notes.map((note) => `note: ${printable(note)}\n`).join('')
 }
 
-/** Notes as lines for stderr. */
+/** Notes as lines for stderr; those that say so themselves are no message of the command. */
 export function warnings(notes: readonly string[] = []): string {
-  return notes.map((note) => `postern: ${printable(note)}\n`).join('')
+  const prefix = (note: string) => (note.startsWith('note: ') ? '' : 'postern: ')
+  return notes.map((note) => `${prefix(note)}${printable(note)}\n`).join('')
 }

@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { Fault } from '../kernel/errors.ts'
 import { type Database, openDatabase } from '../stores/database/database.ts'
-import type { Surroundings } from './context.ts'
+import type { Context, Surroundings } from './context.ts'
 import type { SharedStores } from './shared-stores.ts'
 
 /** The configuration, and where its embedded database lies. */
@@ -21,6 +21,15 @@ export function accountSettings(
 ): AccountSettings {
   const config = loadConfig({ file, env, cwd })
   return { config, directory: resolve(cwd, config.application.dataDirectory), shared }
+}
+
+/** Runs `work` with the database of the caller's configuration. */
+export function inDatabase<Result>(
+  context: Context,
+  work: (database: Database, settings: AccountSettings) => Promise<Result>,
+): Promise<Result> {
+  const settings = accountSettings(context.configFile, context)
+  return withDatabase(settings, (database) => work(database, settings))
 }
 
 /** Opens the configured database, or borrows the one that stays open, runs `work` and closes it. */

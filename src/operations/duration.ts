@@ -1,6 +1,6 @@
 import { InvalidInput } from './invalid-input.ts'
 
-export const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** Reads `90s`, `30m`, `1h` or `7d` as milliseconds. Throws `InvalidInput` on anything else. */
 export function durationMs(field: string, text: string): number {
@@ -13,4 +13,16 @@ export function durationMs(field: string, text: string): number {
 
 function isUnit(unit: string | undefined): unit is keyof typeof units {
   return unit !== undefined && Object.hasOwn(units, unit)
+}
+
+/** `42 s`, `12 min`, `3 h 5 min` or `2 d 4 h`. */
+export function formatDuration(ms: number): string {
+  const of = (unit: number) => Math.floor(ms / unit)
+  if (ms < units.m) return `${of(units.s)} s`
+  if (ms < units.h) return `${of(units.m)} min`
+  const [large, small] =
+    ms < units.d
+      ? [`${of(units.h)} h`, `${of(units.m) % 60} min`]
+      : [`${of(units.d)} d`, `${of(units.h) % 24} h`]
+  return small.startsWith('0') ? large : `${large} ${small}`
 }

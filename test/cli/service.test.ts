@@ -176,7 +176,7 @@ describe('postern token issue', () => {
         /from '[^']*\/service-token\.ts'/.test(readFileSync(join('src', file), 'utf8')),
     )
 
-    expect(users).toEqual(['cli/services/token-issue.ts'])
+    expect(users).toEqual(['operations/services/issue-token.ts'])
   })
 
   test('serves a service account that cannot log in, and its profile', async () => {

@@ -1,6 +1,11 @@
 import { dataScopeInWords } from '../../kernel/data-scope.ts'
 import { maxFailures } from '../../login/second-factor/second-factor.ts'
-import type { userDelete, userList, userShow } from '../../operations/accounts/descriptions.ts'
+import type {
+  dbMigrate,
+  userDelete,
+  userList,
+  userShow,
+} from '../../operations/accounts/descriptions.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import { count, formatTable, jsonLine } from '../format.ts'
 import type { AskingOf, ViewOf } from '../view.ts'
@@ -79,18 +84,32 @@ function lockoutsInWords(lockouts: User['lockouts']): readonly string[] {
   return more === 0 ? shown : [...shown, `and ${more} more: see "postern login locks"`]
 }
 
+/** What was done is said by the notes; a generated password is the only result. */
+export const accountChangeView = {
+  text: ({ document }: { readonly document: object }) =>
+    'password' in document ? `${document.password}\n` : '',
+}
+
 /** Which accounts it is about: several may have the name. */
 export const userDeletion: AskingOf<typeof userDelete> = {
   words(found, { name }) {
     const ids = found.map(({ userId, roleKey }) => `ID ${userId}, role ${roleKey || 'none'}`)
-    const whom = `user ${name} (${ids.join('; ')})`
-    return {
-      question: `Delete ${whom}?`,
-      unasked: `stdin or stderr is not a terminal: to delete ${whom}, run again with --yes`,
-      declined: `user ${name} is not deleted`,
-    }
+    return deletionWords(name, `user ${name} (${ids.join('; ')})`)
   },
 }
 
-/** What was done is said by the notes. */
-export const accountChangeView = { text: () => '' }
+export function deletionWords(name: string, whom: string) {
+  return {
+    question: `Delete ${whom}?`,
+    unasked: `stdin or stderr is not a terminal: to delete ${whom}, run again with --yes`,
+    declined: `user ${name} is not deleted`,
+  }
+}
+
+export const dbMigrateView: ViewOf<typeof dbMigrate> = {
+  text({ document: { made, roles } }) {
+    const tables = made.map((name) => `created table ${name}\n`)
+    const created = [...tables, ...roles.map((key) => `created role ${key}\n`)]
+    return `${created.join('')}${made.length === 0 ? 'all tables exist and match\n' : ''}`
+  },
+}

@@ -1,58 +1,87 @@
 import {
+  dbMigrate,
+  userAdd,
   userDelete,
   userDisable,
+  userEnable,
+  userLink,
   userList,
+  userPasswd,
   userRename,
+  userRole,
   userShow,
+  userUnlink,
 } from '../../operations/accounts/accounts.ts'
-import {
-  accountExitCodes,
-  addSpec,
-  enableSpec,
-  migrateSpec,
-  passwdSpec,
-  roleSpec,
-} from '../accounts/specs.ts'
+import { tokenInspect, tokenRevoke } from '../../operations/tokens/tokens.ts'
 import type { Command } from '../command.ts'
-import { linkSpec, unlinkSpec } from '../identities/specs.ts'
 import { totpSpec } from '../second-factor/specs.ts'
-import { inspectSpec, revokeSpec } from '../tokens/specs.ts'
 import { databaseFailures, operationCommand } from './operation-command.ts'
 import { command } from './run-command.ts'
 import { serviceTokenCommands } from './services.ts'
 
+const views = () => import('../accounts/user-views.ts')
+const tokenViews = () => import('../tokens/token-views.ts')
+
+/** How every change of an account is shown. */
+const changed = {
+  exitCodes: {
+    0: 'done',
+    1: 'not done: unknown user or role, name taken, or the last admin',
+    ...{ ...databaseFailures, 5: 'a store is unreachable' },
+  },
+  view: async () => (await views()).accountChangeView,
+} as const
+const named = { ...changed, arguments: ['name'] } as const
+
 export const userCommands: readonly Command[] = [
-  command(addSpec, async () => (await import('../accounts/user.ts')).userAdd),
-  command(passwdSpec, async () => (await import('../accounts/user.ts')).userPasswd),
-  command(roleSpec, async () => (await import('../accounts/user.ts')).userRole),
-  operationCommand(userDisable, {
-    arguments: ['name'],
-    exitCodes: accountExitCodes,
-    examples: ['postern user disable alice'],
-    view: async () => (await import('../accounts/user-views.ts')).accountChangeView,
+  operationCommand(userAdd, {
+    ...named,
+    examples: [
+      'postern user add alice --role editor',
+      'postern user add alice --role editor --password-stdin < password.txt',
+    ],
   }),
-  command(enableSpec, async () => (await import('../accounts/user.ts')).userEnable),
+  operationCommand(userPasswd, {
+    ...named,
+    examples: [
+      'postern user passwd alice',
+      'postern user passwd alice --password-stdin < password.txt',
+    ],
+  }),
+  operationCommand(userRole, {
+    ...{ ...changed, arguments: ['name', 'role'] },
+    examples: ['postern user role alice viewer  # alice must log in again'],
+  }),
+  operationCommand(userDisable, { ...named, examples: ['postern user disable alice'] }),
+  operationCommand(userEnable, { ...named, examples: ['postern user enable alice'] }),
   operationCommand(userRename, {
-    arguments: ['old', 'new'],
-    exitCodes: accountExitCodes,
+    ...{ ...changed, arguments: ['old', 'new'] },
     examples: ['postern user rename alice alice.smith'],
-    view: async () => (await import('../accounts/user-views.ts')).accountChangeView,
   }),
-  command(linkSpec, async () => (await import('../identities/link.ts')).userLink),
-  command(unlinkSpec, async () => (await import('../identities/link.ts')).userUnlink),
+  operationCommand(userLink, {
+    ...named,
+    exitCodes: {
+      ...changed.exitCodes,
+      1: 'not done: unknown user or provider, or the subject is linked',
+    },
+    examples: ['postern user link alice --provider corp --subject 248289761001'],
+  }),
+  operationCommand(userUnlink, {
+    ...named,
+    exitCodes: { ...changed.exitCodes, 1: 'not done: unknown user, or not linked' },
+    examples: ['postern user unlink alice', 'postern user unlink alice --provider corp'],
+  }),
   operationCommand(userDelete, {
-    arguments: ['name'],
-    exitCodes: accountExitCodes,
+    ...named,
     examples: ['postern user delete alice', 'postern user delete alice --yes'],
-    view: async () => (await import('../accounts/user-views.ts')).accountChangeView,
-    asking: async () => (await import('../accounts/user-views.ts')).userDeletion,
+    asking: async () => (await views()).userDeletion,
   }),
   command(totpSpec, async () => (await import('../second-factor/user-totp.ts')).userTotp),
   operationCommand(userShow, {
     arguments: ['name'],
     exitCodes: { 0: 'shown', 1: 'unknown user', ...databaseFailures },
     examples: ['postern user show alice', 'postern user show alice --output json | jq .dataScope'],
-    view: async () => (await import('../accounts/user-views.ts')).userShowView,
+    view: async () => (await views()).userShowView,
   }),
   operationCommand(userList, {
     exitCodes: { 0: 'listed', ...databaseFailures },
@@ -61,16 +90,63 @@ export const userCommands: readonly Command[] = [
       'postern user list --starts-with ann --limit 10',
       "postern user list --output json | jq -r '.[] | select(.enabled) | .username'",
     ],
-    view: async () => (await import('../accounts/user-views.ts')).userListView,
+    view: async () => (await views()).userListView,
   }),
 ]
 
 export const tokenCommands: readonly Command[] = [
   ...serviceTokenCommands,
-  command(inspectSpec, async () => (await import('../tokens/token-inspect.ts')).tokenInspect),
-  command(revokeSpec, async () => (await import('../tokens/token-revoke.ts')).tokenRevoke),
+  operationCommand(tokenInspect, {
+    arguments: ['token'],
+    usage: ['TOKEN|- [OPTIONS]'],
+    exitCodes: {
+      0: 'a gateway accepts it',
+      1: 'a gateway rejects it',
+      3: databaseFailures[3],
+      5: 'a store is unreachable, so it may be revoked, or its issuer is unreachable',
+    },
+    examples: [
+      'postern token inspect - < token.txt',
+      'pbpaste | postern token inspect -',
+      'postern token inspect - --output json < token.txt | jq .claims.rolekey',
+    ],
+    view: async () => (await tokenViews()).tokenInspectView,
+  }),
+  operationCommand(tokenRevoke, {
+    usage: [
+      '--token TOKEN|- [OPTIONS]',
+      '--id ID [OPTIONS]',
+      '--user NAME|ID [OPTIONS]',
+      '--issuer NAME --user ID [OPTIONS]',
+    ],
+    exitCodes: {
+      0: 'revoked',
+      1: 'not a token of this gateway, or unknown ID or user',
+      3: databaseFailures[3],
+      5: 'a store, or the issuer of the token, is unreachable',
+    },
+    examples: [
+      'postern token revoke --token - < token.txt',
+      'postern token revoke --id 019e0c2f-6f3a-7c21-9d5e-8a4b1c0d2e3f',
+      'postern token revoke --user alice',
+      'postern token revoke --user 42',
+      'postern token revoke --issuer k8s --user system:serviceaccount:shop:ci',
+    ],
+    view: changed.view,
+  }),
 ]
 
 export const dbCommands: readonly Command[] = [
-  command(migrateSpec, async () => (await import('../accounts/db-migrate.ts')).dbMigrate),
+  operationCommand(dbMigrate, {
+    exitCodes: {
+      0: 'every table exists and matches',
+      3: 'the configuration is not valid, or a table does not match',
+      5: 'the database is unreachable or refuses',
+    },
+    examples: [
+      'postern db migrate',
+      'POSTERN_DATABASE__URL=postgres://owner@db/postern postern db migrate',
+    ],
+    view: async () => (await views()).dbMigrateView,
+  }),
 ]

@@ -37,5 +37,6 @@ export async function askFirst<Input, Plan, Document, Shown>(
   }
   if (given['yes'] === true || isSure) return commit()
   const { question, unasked, declined } = asking.words(plan, input)
-  return (await isConfirmed(question, unasked, terminal)) ? commit() : decline(declined)
+  if (await isConfirmed(question, unasked, terminal)) return commit()
+  return declined === undefined ? { code: exitCodes.no, err: '' } : decline(declined)
 }

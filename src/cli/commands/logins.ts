@@ -1,28 +1,43 @@
-import { loginList, loginLocks } from '../../operations/logins/logins.ts'
+import { loginList, loginLocks, loginTest, loginUnlock } from '../../operations/logins/logins.ts'
 import type { Command } from '../command.ts'
-import { testSpec, unlockSpec } from '../logins/specs.ts'
 import { databaseFailures, operationCommand } from './operation-command.ts'
-import { command } from './run-command.ts'
+
+const views = () => import('../logins/login-views.ts')
+const failures = { ...databaseFailures, 5: 'a store is unreachable' } as const
 
 export const loginCommands: readonly Command[] = [
   operationCommand(loginList, {
-    exitCodes: { 0: 'listed', ...databaseFailures, 5: 'a store is unreachable' },
+    exitCodes: { 0: 'listed', ...failures },
     examples: [
       'postern login list',
       'postern login list --user alice --since 7d',
       'postern login list --outcome wrong-credentials --address 192.0.2.0/24',
       "postern login list --output json | jq -r '.attempts[].address' | sort | uniq -c | sort -n",
     ],
-    view: async () => (await import('../logins/login-views.ts')).loginListView,
+    view: async () => (await views()).loginListView,
   }),
   operationCommand(loginLocks, {
-    exitCodes: { 0: 'listed', ...databaseFailures, 5: 'a store is unreachable' },
+    exitCodes: { 0: 'listed', ...failures },
     examples: [
       'postern login locks',
       'postern login locks --output json | jq -r \'.lockouts[] | select(.kind == "account") | .username\'',
     ],
-    view: async () => (await import('../logins/login-views.ts')).loginLocksView,
+    view: async () => (await views()).loginLocksView,
   }),
-  command(testSpec, async () => (await import('../logins/test.ts')).loginTest),
-  command(unlockSpec, async () => (await import('../logins/unlock.ts')).loginUnlock),
+  operationCommand(loginTest, {
+    arguments: ['user'],
+    output: {},
+    exitCodes: {
+      ...{ 0: 'logged in and out', 1: 'refused', 2: 'bad usage', ...failures },
+      5: 'a store or the gateway is unreachable',
+    },
+    examples: ['postern login test probe --url http://127.0.0.1:8000 --password-file password.txt'],
+    view: async () => ({ text: () => '' }),
+  }),
+  operationCommand(loginUnlock, {
+    arguments: ['user'],
+    exitCodes: { 0: 'ended', 1: 'nothing was locked out', ...failures },
+    examples: ['postern login unlock alice', 'postern login unlock 2001:db8::7'],
+    view: async () => ({ text: () => '' }),
+  }),
 ]

@@ -102,7 +102,7 @@ export function operationCommand<
   }
 
   const { run } = command(spec, async () => async (call, io) => {
-    const { output, config, ...options }: Given = call.options
+    const { output = 'text', config, ...options }: Given = call.options
     const named = spec.arguments.map(({ many }, at) => {
       const name = positional[at] ?? ''
       return [name, many ? call.arguments.slice(at) : call.arguments[at]] as const

@@ -1,22 +1,43 @@
-import { roleList, roleShow } from '../../operations/roles/roles.ts'
+import { roleAdd, roleList, roleRemove, roleSet, roleShow } from '../../operations/roles/roles.ts'
 import type { Command } from '../command.ts'
-import { addSpec, removeSpec, setSpec } from '../roles/specs.ts'
 import { databaseFailures, operationCommand } from './operation-command.ts'
-import { command } from './run-command.ts'
+
+const views = () => import('../roles/role-views.ts')
+
+const changed = {
+  arguments: ['key'],
+  exitCodes: {
+    0: 'done',
+    1: 'not done: unknown role, key taken, or role in use',
+    ...{ ...databaseFailures, 5: 'a store is unreachable' },
+  },
+  view: async () => ({ text: () => '' }),
+} as const
 
 export const roleCommands: readonly Command[] = [
   operationCommand(roleList, {
     exitCodes: { 0: 'listed', ...databaseFailures },
     examples: ['postern role list', "postern role list --output json | jq -r '.[].roleKey'"],
-    view: async () => (await import('../roles/role-views.ts')).roleListView,
+    view: async () => (await views()).roleListView,
   }),
   operationCommand(roleShow, {
     arguments: ['key'],
     exitCodes: { 0: 'shown', 1: 'unknown role', ...databaseFailures },
     examples: ['postern role show editor'],
-    view: async () => (await import('../roles/role-views.ts')).roleShowView,
+    view: async () => (await views()).roleShowView,
   }),
-  command(addSpec, async () => (await import('../roles/role-change.ts')).roleAdd),
-  command(setSpec, async () => (await import('../roles/role-change.ts')).roleSet),
-  command(removeSpec, async () => (await import('../roles/role-change.ts')).roleRemove),
+  operationCommand(roleAdd, {
+    ...changed,
+    examples: [
+      'postern role add auditor --name Auditor --data-scope all',
+      "postern role add clerk --name 'Office clerk' --data-scope 3",
+    ],
+  }),
+  operationCommand(roleSet, {
+    ...changed,
+    examples: [
+      'postern role set clerk --data-scope department-and-below  # all clerks must log in again',
+    ],
+  }),
+  operationCommand(roleRemove, { ...changed, examples: ['postern role remove clerk'] }),
 ]

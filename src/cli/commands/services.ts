@@ -1,23 +1,60 @@
-import { serviceList, tokenList } from '../../operations/services/services.ts'
+import {
+  serviceAdd,
+  serviceList,
+  serviceRemove,
+  serviceRole,
+  tokenIssue,
+  tokenList,
+} from '../../operations/services/services.ts'
 import type { Command } from '../command.ts'
-import { addSpec, issueSpec, removeSpec, roleSpec } from '../services/specs.ts'
 import { databaseFailures, operationCommand } from './operation-command.ts'
-import { command } from './run-command.ts'
+
+const views = () => import('../services/service-views.ts')
+
+const changed = {
+  exitCodes: {
+    0: 'done',
+    1: 'not done: unknown service account or role, or name taken',
+    ...{ ...databaseFailures, 5: 'a store is unreachable' },
+  },
+  view: async () => ({ text: () => '' }),
+} as const
 
 export const serviceCommands: readonly Command[] = [
-  command(addSpec, async () => (await import('../services/service.ts')).serviceAdd),
-  command(roleSpec, async () => (await import('../services/service.ts')).serviceRole),
-  command(removeSpec, async () => (await import('../services/service.ts')).serviceRemove),
+  operationCommand(serviceAdd, {
+    ...{ ...changed, arguments: ['name'] },
+    examples: ['postern service add ci --role deployer --note pipelines'],
+  }),
+  operationCommand(serviceRole, {
+    ...{ ...changed, arguments: ['name', 'role'] },
+    examples: ['postern service role ci viewer  # then issue new tokens'],
+  }),
+  operationCommand(serviceRemove, {
+    ...{ ...changed, arguments: ['name'] },
+    examples: ['postern service remove ci'],
+  }),
   operationCommand(serviceList, {
     exitCodes: { 0: 'listed', ...databaseFailures },
     examples: ['postern service list', "postern service list --output json | jq -r '.[].name'"],
-    view: async () => (await import('../services/service-views.ts')).serviceListView,
+    view: async () => (await views()).serviceListView,
   }),
 ]
 
 /** The commands of group `token` that concern service accounts. */
 export const serviceTokenCommands: readonly Command[] = [
-  command(issueSpec, async () => (await import('../services/token-issue.ts')).tokenIssue),
+  operationCommand(tokenIssue, {
+    arguments: ['name'],
+    exitCodes: {
+      0: 'issued',
+      1: 'not issued: unknown service account, lifetime too long, or service tokens are off',
+      ...{ ...databaseFailures, 5: 'a store is unreachable, or no key can sign' },
+    },
+    examples: [
+      'postern token issue ci --expires 90d --note github',
+      'postern token issue ci --expires 90d | gh secret set API_TOKEN',
+    ],
+    view: async () => (await views()).tokenIssueView,
+  }),
   operationCommand(tokenList, {
     exitCodes: {
       ...{ 0: 'listed', 1: 'unknown service account' },
@@ -27,6 +64,6 @@ export const serviceTokenCommands: readonly Command[] = [
       'postern token list',
       'postern token list --service ci --output json | jq -r \'.[] | select(.status == "good") | .id\'',
     ],
-    view: async () => (await import('../services/service-views.ts')).tokenListView,
+    view: async () => (await views()).tokenListView,
   }),
 ]

@@ -1,21 +1,36 @@
-import { sessionList } from '../../operations/sessions/sessions.ts'
+import { sessionEnd, sessionList } from '../../operations/sessions/sessions.ts'
 import type { Command } from '../command.ts'
-import { endSpec } from '../sessions/specs.ts'
 import { databaseFailures, operationCommand } from './operation-command.ts'
-import { command } from './run-command.ts'
+
+const views = () => import('../sessions/session-views.ts')
+const unreachable = 'Redis or the database is unreachable, or has no table postern_session'
 
 export const sessionCommands: readonly Command[] = [
   operationCommand(sessionList, {
     exitCodes: {
       ...{ 0: 'listed', ...databaseFailures },
-      5: 'Redis or the database is unreachable, or has no table postern_session',
+      5: unreachable,
     },
     examples: [
       'postern session list',
       'postern session list --user alice',
       "postern session list --limit 100000 --output json | jq -r '.sessions[].address' | sort | uniq -c",
     ],
-    view: async () => (await import('../sessions/session-views.ts')).sessionListView,
+    view: async () => (await views()).sessionListView,
   }),
-  command(endSpec, async () => (await import('../sessions/end.ts')).sessionEnd),
+  operationCommand(sessionEnd, {
+    arguments: ['id'],
+    usage: ['ID', '--user NAME|ID', '--all'],
+    exitCodes: {
+      ...{ 0: 'ended', 1: 'not ended: unknown session or user, or not confirmed' },
+      ...{ ...databaseFailures, 5: unreachable },
+    },
+    examples: [
+      'postern session end 0195f2a1-7c3e-7b4a-9d21-3f0c5e8a6b17',
+      'postern session end --user alice',
+      'postern session end --all --yes',
+    ],
+    view: async () => ({ text: () => '' }),
+    asking: async () => (await views()).sessionEnding,
+  }),
 ]

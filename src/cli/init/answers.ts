@@ -3,9 +3,9 @@ import type { init } from '../../operations/init/descriptions.ts'
 import { adminKey, problems } from '../../operations/init/problems.ts'
 import type { Template } from '../../operations/init/templates/template.ts'
 import type { RunOf } from '../../operations/operation.ts'
+import { checkKey } from '../../operations/roles/role-text.ts'
 import { type Call, UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
-import { checkKey } from '../roles/role-text.ts'
 import type { initSpec } from './specs.ts'
 
 type Options = Call<typeof initSpec>['options']

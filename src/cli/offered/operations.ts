@@ -1,6 +1,7 @@
 import { userList, userShow } from '../../operations/accounts/descriptions.ts'
 import { auditList } from '../../operations/audit/descriptions.ts'
 import { configCheck, configPrint } from '../../operations/config/descriptions.ts'
+import { keysList } from '../../operations/keys/descriptions.ts'
 import { loginList, loginLocks } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
 import { policyCheck, policyDiff, policyTest } from '../../operations/policy/check-descriptions.ts'
@@ -84,7 +85,7 @@ export const questions: readonly Operation[] = [
   offered(loginList),
   offered(loginLocks),
   offered(auditList),
-  { command: 'keys list', role: 'reader' },
+  offered(keysList),
 ]
 
 /** What the API accepts of an operation. Throws for one that it must not offer. */

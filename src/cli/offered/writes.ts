@@ -1,4 +1,12 @@
-import { userDelete, userDisable } from '../../operations/accounts/descriptions.ts'
+import {
+  userAdd,
+  userDelete,
+  userDisable,
+  userEnable,
+  userPasswd,
+  userRole,
+} from '../../operations/accounts/descriptions.ts'
+import { loginUnlock } from '../../operations/logins/descriptions.ts'
 import {
   policyApprove,
   policyPromote,
@@ -8,9 +16,8 @@ import {
   policyRollback,
   policyShadowEnd,
 } from '../../operations/publish/descriptions.ts'
+import { sessionEnd } from '../../operations/sessions/descriptions.ts'
 import { type Operation, offered } from './operations.ts'
-
-const changing = { role: 'publisher', kind: 'change' } as const
 
 /** What needs a draft in the body and changes nothing: an author looks at it before it is proposed. */
 export const draftOperations: readonly Operation[] = [
@@ -57,12 +64,6 @@ export const writeOperations: readonly Operation[] = [
     ...{ ...offered(each), fixed: ['--yes'] },
   })),
   offered(policyShadowEnd),
-  { command: 'user add', ...changing, parameters: ['name', 'role'] },
-  { command: 'user passwd', ...changing, parameters: ['name'], confirms: 'name' },
-  { command: 'user role', ...changing, parameters: ['name', 'role'], confirms: 'name' },
-  offered(userDisable),
-  { command: 'user enable', ...changing, parameters: ['name'] },
-  offered(userDelete),
-  { command: 'session end', ...changing, parameters: ['id', 'user'] },
-  { command: 'login unlock', ...changing, parameters: ['user'] },
+  ...[userAdd, userPasswd, userRole, userDisable, userEnable, userDelete].map(offered),
+  ...[sessionEnd, loginUnlock].map(offered),
 ]

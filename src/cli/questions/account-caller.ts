@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { accountSettings, withExistingDatabase } from '../../operations/configured-database.ts'
+import { lockoutOf } from '../../operations/logins/lockout.ts'
 import { policySettings, unavailable } from '../../operations/policy-settings.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import type { Caller } from '../../token/caller.ts'
-import { lockoutOf } from '../accounts/lockout.ts'
 import type { Io } from '../io.ts'
 import type { AskedCaller } from './asked-caller.ts'
 

@@ -2,10 +2,10 @@ import type { TokenProblem } from '../../admission/verdict.ts'
 import type { Refusal } from '../../kernel/errors.ts'
 import { tokenProblems } from '../../operations/policy/verdict-words.ts'
 import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
+import { readToken } from '../../operations/tokens/read-token.ts'
+import { verifyAsGateway } from '../../operations/tokens/verify-token.ts'
 import { UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
-import { readToken } from '../tokens/token-command.ts'
-import { verifyAsGateway } from '../tokens/token-verify.ts'
 import type { AskedCaller } from './asked-caller.ts'
 
 /** The owner of a token, if the gateway accepts it. Nothing that is printed has the token. */

@@ -1,5 +1,5 @@
 import { decline } from '../../operations/declined.ts'
-import { askToDelete } from '../accounts/user-deletion.ts'
+import { deletionWords } from '../accounts/user-views.ts'
 import { isConfirmed } from '../confirm.ts'
 import type { Io } from '../io.ts'
 import { confirmPublication } from '../publish/asking.ts'
@@ -25,8 +25,10 @@ export async function askFirst(
   const shown = await ask({ method: 'GET', path, accept: printedType, timeoutMs: reviewMs })
   const printed = readPrinted(shown.text)
   if (printed !== undefined) io.err(`${printed.err}${printed.out}`)
-  if (isDeletion) await askToDelete(subject, `user ${subject}`, io)
-  else await askToPublish(subject, io)
+  if (isDeletion) {
+    const { question, unasked, declined } = deletionWords(subject, `user ${subject}`)
+    if (!(await isConfirmed(question, unasked, io))) decline(declined)
+  } else await askToPublish(subject, io)
 }
 
 /** Asks whether to publish what was shown. Declines unless the answer is yes. */

@@ -8,15 +8,15 @@ import {
 import { withDatabase } from '../../operations/configured-database.ts'
 import { decline } from '../../operations/declined.ts'
 import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
-import { revocationProblem } from '../../operations/tokens/revoke-tokens.ts'
-import { stillValid } from '../../operations/tokens/still-valid.ts'
+import { answerRevoked, tokensOf } from '../../operations/tokens/revoke-tokens.ts'
 import { createEnrollmentChanges } from '../../stores/second-factor/enrollment-changes.ts'
 import { UsageError } from '../command.ts'
 import { isConfirmed } from '../confirm.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json, printable } from '../format.ts'
+import { json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
+import { warnings } from '../view.ts'
 import { declined, meantAccount, sealKeys, type TotpOptions } from './account.ts'
 import { qrCode } from './qr-code.ts'
 import { recoveryText } from './recovery.ts'
@@ -68,17 +68,17 @@ export async function enroll(name: string, options: EnrollOptions, io: Io): Prom
     })
     if (result !== 'done') return declined(result, username)
     // Tokens of logins with the password alone end, so that every live token had a second factor.
-    const problem = await revocationProblem([userId], settings.config, database)
-    const revoked = problem === undefined ? '; revoked all tokens issued until now' : ''
-    io.err(`${printable(`postern: user ${username} now logs in with one-time codes${revoked}`)}\n`)
+    const message = `user ${username} now logs in with one-time codes`
+    const stale = tokensOf(username, [userId], message)
+    const parts = { config: settings.config, database }
     const recoveryCodes = recovery.map(({ code }) => code)
-    if (isJson) {
-      const done = { done: 'enroll', username, userId, tokensEnded: problem === undefined }
-      io.out(json({ ...done, issuer, secret: text.replaceAll(' ', ''), uri, recoveryCodes }))
-    } else io.out(recoveryText(username, recoveryCodes))
-    if (problem === undefined) return 0
-    io.err(`${printable(`postern: ${stillValid(username, [userId], problem)}`)}\n`)
-    return exitCodes.unavailable
+    const { document, notes, outcome } = await answerRevoked(stale, parts, (tokensEnded) => {
+      const done = { done: 'enroll', username, userId, tokensEnded }
+      return { ...done, issuer, secret: text.replaceAll(' ', ''), uri, recoveryCodes }
+    })
+    io.err(warnings(notes))
+    io.out(isJson ? json(document) : recoveryText(username, recoveryCodes))
+    return exitCodes[outcome ?? 'done']
   })
 }
 

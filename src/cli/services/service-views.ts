@@ -1,5 +1,5 @@
 import type { DocumentOf } from '../../operations/operation.ts'
-import type { serviceList, tokenList } from '../../operations/services/descriptions.ts'
+import type { serviceList, tokenIssue, tokenList } from '../../operations/services/descriptions.ts'
 import { formatTable, json } from '../format.ts'
 import { type ViewOf, warnings } from '../view.ts'
 
@@ -18,6 +18,10 @@ export const tokenListView: ViewOf<typeof tokenList> = {
     err: warnings(notes),
   }),
   json: ({ document, notes }) => ({ out: json(document), err: warnings(notes) }),
+}
+
+export const tokenIssueView: ViewOf<typeof tokenIssue> = {
+  text: ({ document }) => `${document.token}\n`,
 }
 
 const titles = [

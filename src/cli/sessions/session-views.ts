@@ -1,8 +1,8 @@
 import type { DocumentOf } from '../../operations/operation.ts'
-import type { sessionList } from '../../operations/sessions/descriptions.ts'
+import type { sessionEnd, sessionList } from '../../operations/sessions/descriptions.ts'
 import { readUserAgent } from '../../stores/login-log/user-agent.ts'
 import { count, formatTable, printable } from '../format.ts'
-import type { ViewOf } from '../view.ts'
+import type { AskingOf, ViewOf } from '../view.ts'
 
 export const sessionListView: ViewOf<typeof sessionList> = {
   text({ document: { total, sessions } }, { user, limit }) {
@@ -28,4 +28,15 @@ function row(session: DocumentOf<typeof sessionList>['sessions'][number]): reado
 
 function toSecond(time: string): string {
   return time.replace(/\.\d+Z$/, 'Z')
+}
+
+/** Before all sessions end. */
+export const sessionEnding: AskingOf<typeof sessionEnd> = {
+  words({ sessions, users }) {
+    const what = `${count(sessions, 'session')} of ${count(users, 'user')}`
+    return {
+      question: `End ${what}? They must log in again.`,
+      unasked: `stdin or stderr is not a terminal: run again with --yes to end ${what}`,
+    }
+  },
 }

@@ -11,9 +11,13 @@ export async function accountsNamed(
   name: string,
   database: Database,
 ): Promise<readonly [AccountDetails, ...AccountDetails[]]> {
-  const { show, list } = createAccountDirectory(database)
-  const [first, ...others] = await show(name)
-  if (first !== undefined) return [first, ...others]
-  const names = (await list()).map(({ username }) => username)
+  const [first, ...others] = await createAccountDirectory(database).show(name)
+  return first === undefined ? declineUser(name, database) : [first, ...others]
+}
+
+/** Says that no account has this name, and which one may be meant. */
+export async function declineUser(name: string, database: Database): Promise<never> {
+  const accounts = await createAccountDirectory(database).list()
+  const names = accounts.map(({ username }) => username)
   return decline(noSuchUser(name, names))
 }

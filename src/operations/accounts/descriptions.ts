@@ -13,12 +13,6 @@ const summary = {
 const name = {
   ...{ value: 'NAME', required: 'give the name of the user', description: 'user name' },
 } as const
-/** Operators with a command line only: someone else's mistake must not lock everybody out. */
-const force = {
-  local: true,
-  description: 'also when no enabled account with role admin is left',
-} as const
-const revokes = 'Revokes every token of the user on every gateway, within a second.'
 
 export const userList = question({
   name: 'user list',
@@ -82,11 +76,58 @@ are "unknown" if Redis is unreachable or the signing key is not at hand.`,
   }),
 })
 
-/** What was done to an account. */
-const changed = {
-  ...{ done: text, username: text },
-  tokensEnded: Type.Boolean({ description: 'Whether its tokens were revoked.' }),
+const role = {
+  ...{ value: 'ROLE', required: 'give the role key of the account', description: 'role key' },
 } as const
+const passwordStdin = {
+  'password-stdin': {
+    local: true,
+    description: 'read the password (8 to 72 bytes, not a common one) instead of generating one',
+  },
+} as const
+const force = {
+  force: { local: true, description: 'also when no enabled account with role admin is left' },
+} as const
+const generated = 'Only the generated password is written to stdout; it is shown once.'
+const revokes = 'Revokes every token of the user on every gateway, within a second.'
+const done = { done: text, username: text } as const
+const changed = Type.Object({ ...done, tokensEnded: flag })
+const withPassword = Type.Object({
+  ...{ ...done, tokensEnded: flag },
+  password: Type.Optional(
+    Type.String({ description: 'The generated one: no other call shows it.' }),
+  ),
+})
+
+export const userAdd = change({
+  name: 'user add',
+  summary: 'create an account and print its generated password',
+  details: generated,
+  access: 'publisher',
+  input: { name, role, ...passwordStdin },
+  document: withPassword,
+})
+
+export const userPasswd = change({
+  name: 'user passwd',
+  summary: 'set a new password and revoke the tokens of the user',
+  details: `${generated} ${revokes} An account that only another system vouched for then also has a
+password here.`,
+  access: 'publisher',
+  confirms: 'name',
+  input: { name, ...passwordStdin },
+  document: withPassword,
+})
+
+export const userRole = change({
+  name: 'user role',
+  summary: 'change the role of a user and revoke their tokens',
+  details: revokes,
+  access: 'publisher',
+  confirms: 'name',
+  input: { name, role, ...force },
+  document: changed,
+})
 
 export const userDisable = change({
   name: 'user disable',
@@ -94,20 +135,28 @@ export const userDisable = change({
   details: `The user cannot log in until you enable the account again. ${revokes}`,
   access: 'publisher',
   confirms: 'name',
-  input: { name, force },
-  document: Type.Object(changed),
+  input: { name, ...force },
+  document: changed,
+})
+
+export const userEnable = change({
+  name: 'user enable',
+  summary: 'enable a disabled account',
+  access: 'publisher',
+  input: { name },
+  document: changed,
 })
 
 export const userRename = local({
+  kind: 'change',
   name: 'user rename',
   summary: 'change the name of a user and revoke their tokens',
   details: `The ID stays, and with it everything that services store for the user. ${revokes}`,
-  kind: 'change',
   input: {
-    old: { value: 'OLD', required: 'give the name of the user', description: 'user name' },
-    new: { value: 'NEW', required: 'give the new name', description: 'new user name' },
+    old: { ...name, value: 'OLD' },
+    new: { ...name, value: 'NEW', description: 'new user name' },
   },
-  document: Type.Object({ ...changed, newName: Type.Optional(text) }),
+  document: Type.Object({ ...done, newName: text, tokensEnded: flag }),
 })
 
 export const userDelete = change({
@@ -117,7 +166,56 @@ export const userDelete = change({
 undoes it; "user disable" keeps the account. ${revokes}`,
   access: 'publisher',
   confirms: 'name',
-  input: { name, yes: { local: true, description: 'do not ask' }, force },
-  document: Type.Object(changed),
+  input: { name, yes: { local: true, description: 'do not ask' }, ...force },
+  document: changed,
   plan: list(Type.Object({ userId: text, roleKey: text })),
+})
+
+const provider = { value: 'PROVIDER', description: 'name of a provider in the settings' } as const
+
+export const userLink = local({
+  kind: 'change',
+  name: 'user link',
+  summary: 'let a person of an identity provider, directory or login module log in as this user',
+  details: `The subject is the person's unchanging ID there: the claim "sub" of an ID token, entryUUID or objectGUID of a
+directory entry. The log line of a refused first login shows it. The password of the user stays valid.`,
+  input: {
+    name,
+    provider: { ...provider, required: 'give the name of the provider' },
+    subject: {
+      ...{ value: 'SUBJECT', required: "give the person's ID at the provider" },
+      description: "the person's ID at the provider",
+    },
+    issuer: {
+      ...{ value: 'URL', description: 'issuer of the subject, if not the one in the settings' },
+    },
+  },
+  document: Type.Object({
+    ...{ ...done, userId: text, provider: text, issuer: text, subject: text },
+  }),
+})
+
+export const userUnlink = local({
+  kind: 'change',
+  name: 'user unlink',
+  summary: 'remove the links of a user to other systems and revoke their tokens',
+  details: `Without --provider, removes every link. The next login of that person is a first login: with "create" on, it is
+refused because the name is taken. "postern user disable" keeps the person out. Revokes every token of the user on every gateway,
+within a second.`,
+  input: { name, provider },
+  document: Type.Object({ ...done, userId: text, tokensEnded: flag }),
+})
+
+export const dbMigrate = local({
+  kind: 'change',
+  name: 'db migrate',
+  summary: 'create the missing tables in the configured database',
+  details: `Also creates the initial roles together with the table of roles. Never changes an existing table;
+lists every difference of one that does not match. Safe to repeat and to run concurrently. A gateway
+does the same at startup, unless database.migrate is "never".`,
+  input: {},
+  document: Type.Object({
+    made: Type.Array(text, { description: 'Tables.' }),
+    roles: Type.Array(text, { description: 'Keys of the initial roles.' }),
+  }),
 })

@@ -1,10 +1,10 @@
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
-import { accountSettings, withDatabase } from '../configured-database.ts'
+import { inDatabase } from '../configured-database.ts'
 import type { RunOf } from '../operation.ts'
 import type { userList } from './descriptions.ts'
 
 /** Lists the accounts. IDs are text, so that they are exact. */
 export const run: RunOf<typeof userList> = ({ 'starts-with': startsWith, limit }, context) =>
-  withDatabase(accountSettings(context.configFile, context), async (database) => ({
+  inDatabase(context, async (database) => ({
     document: await createAccountDirectory(database).list({ startsWith, limit }),
   }))

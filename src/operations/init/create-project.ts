@@ -1,12 +1,9 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { configJsonSchema } from '../../config/schema/json-schema.ts'
-import { createPasswordHash } from '../../login/password-hash.ts'
 import { randomPassword } from '../../stores/accounts/random-password.ts'
-import { createRoleChanges } from '../../stores/accounts/role-changes.ts'
 import { generateKeyFile, newKid } from '../../token/generate-key.ts'
-import { changeAccount, initialRoles } from '../accounts/change-account.ts'
-import { accountSettings, withDatabase } from '../configured-database.ts'
+import { createFirstAccount } from '../accounts/change-accounts.ts'
 import type { Context } from '../context.ts'
 import type { RunOf } from '../operation.ts'
 import type { init, TemplateName } from './descriptions.ts'
@@ -51,9 +48,10 @@ async function fill(project: Project, input: Input, context: Context): Promise<v
   if (!files.some(({ name }) => name === 'postern.yaml')) return
   await project.write({ name: schemaFile, text: configJsonSchema() })
   // The variables of this shell may be those of another gateway.
-  const here = { ...context, cwd: project.draft, env: template.env }
+  const here = { ...context, cwd: project.draft, env: template.env, configFile: 'postern.yaml' }
+  const check = () => loadConfig({ file: here.configFile, env: here.env, cwd: here.cwd })
   if (!template.hasAccounts || user === undefined) {
-    loadConfig({ file: 'postern.yaml', env: here.env, cwd: here.cwd })
+    check()
     return
   }
   const key = await generateKeyFile(newKid(new Date()), 'ES256')
@@ -62,29 +60,9 @@ async function fill(project: Project, input: Input, context: Context): Promise<v
   if (input.password === undefined) {
     await project.write({ name: 'secrets/password', text: `${password}\n`, isSecret: true })
   }
-  await createAccount({ name: user, role, password }, here)
-}
-
-/** Creates the role and the account in the database of the configuration, as the commands do. */
-async function createAccount(
-  {
-    name,
-    role,
-    password,
-  }: { readonly name: string; readonly role: string; readonly password: string },
-  context: Context,
-): Promise<void> {
-  const settings = accountSettings('postern.yaml', context)
+  check()
   context.err('postern: creating the embedded database\n')
-  const { actor, protectedRoles = [] } = context
-  await withDatabase(settings, async (database) => {
-    await initialRoles(database, actor)
-    // One of the initial roles, such as editor, exists already.
-    await createRoleChanges(database, actor).add(role, { name: role, dataScope: '5' })
-    const passwordHash = await createPasswordHash({ concurrency: 1, queue: 0 }).hash(password)
-    const parts = { database, actor, passwordHash, protectedRoles }
-    await changeAccount({ verb: 'add', name, role }, parts)
-  })
+  await createFirstAccount({ name: user, password }, role, here)
 }
 
 /** Everything that the project has at its top, except what may exist before. */

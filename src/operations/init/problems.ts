@@ -1,6 +1,5 @@
-import { brokenPasswordRule } from '../../login/passwords/password-rules.ts'
-import { catalogs } from '../../messages/catalogs.ts'
 import { nameProblem } from '../../stores/accounts/account-name.ts'
+import { passwordProblem } from '../accounts/new-password.ts'
 
 export { adminKey } from '../../stores/accounts/last-admin.ts'
 
@@ -18,8 +17,5 @@ export const problems = {
       : `${JSON.stringify(text)} is not the address of a service: write scheme, host and port, such as http://127.0.0.1:3000`
   },
   user: nameProblem,
-  password(text: string, username: string): string | undefined {
-    const rule = brokenPasswordRule(text, { username })
-    return rule === undefined ? undefined : catalogs.en[rule]
-  },
+  password: passwordProblem,
 }

@@ -1,6 +1,6 @@
 import { Type } from '../../config/schema/type.ts'
 import type { LoginOutcome } from '../../login/login-record.ts'
-import { question } from '../operation.ts'
+import { change, local, question } from '../operation.ts'
 import { flag, nullable, text, time, whole } from '../schema.ts'
 
 /** Written out, because help must not load the rest of the program; a test compares the lists. */
@@ -96,4 +96,51 @@ itself and records its lock-outs in the database; one that was killed leaves the
     ),
     unreadable: Type.Integer({ description: 'Recorded with another signing key.' }),
   }),
+})
+
+export const loginUnlock = change({
+  name: 'login unlock',
+  summary: 'end the lock-outs of an account or an address',
+  details: `For a user: ends the lock-out of the account, and of the account at every address. For an address: ends
+its lock-out, that of its captchas, and those of accounts at this address. An IPv6 address stands for
+its /64 network, which gateways count as one address. If a user has an address as name, both are
+meant. Every gateway follows within two seconds.
+
+The attempts that led to a lock-out are forgotten with it, so the full limit applies again.`,
+  access: 'publisher',
+  input: {
+    user: {
+      ...{ value: 'USER|ADDRESS', required: 'give a user name or an address' },
+      description: 'user name, or an IPv4 or IPv6 address',
+    },
+  },
+  document: Type.Object({
+    ...{ user: Type.Optional(text), address: Type.Optional(text), ended: whole },
+  }),
+})
+
+export const loginTest = local({
+  kind: 'change',
+  name: 'login test',
+  summary: 'log in through a gateway as a client would, and log out',
+  details: `Sends a login with a captcha to the public port, logs out with the token, and waits until the gateway
+refuses the token. Run it where the configuration of the gateways is, with their keys and Redis: the
+command issues the captcha itself, as another gateway would, so it also shows that they share both.
+The Helm chart runs it with "helm test". Use an account of its own, whose role has no permissions.`,
+  input: {
+    user: {
+      ...{ value: 'USER', required: 'give the name of the user' },
+      description: 'user name of the account',
+    },
+    url: {
+      ...{ value: 'URL', required: 'give the origin of the gateway' },
+      description: 'origin of the gateway, such as http://127.0.0.1:8000',
+    },
+    'password-file': {
+      ...{ value: 'FILE', required: 'give the file with the password' },
+      description: 'file with the password; - is stdin',
+    },
+    insecure: { description: 'do not verify the certificate, for an address it does not name' },
+  },
+  document: Type.Object({ username: text, loggedOut: flag }),
 })

@@ -1,6 +1,6 @@
 import { Type } from '../../config/schema/type.ts'
-import { question } from '../operation.ts'
-import { nullable, text, whole } from '../schema.ts'
+import { local, question } from '../operation.ts'
+import { flag, nullable, text, whole } from '../schema.ts'
 
 const summary = {
   ...{ roleId: text, roleKey: text, name: text },
@@ -8,6 +8,11 @@ const summary = {
   users: Type.Object({ enabled: whole, disabled: whole }),
   services: whole,
   dataScopeName: nullable(text, 'null: go-admin does not define this data scope.'),
+} as const
+
+const key = {
+  ...{ value: 'KEY', required: 'give the key of the role' },
+  description: 'role key, as policies and tokens have it',
 } as const
 
 export const roleList = question({
@@ -20,12 +25,7 @@ export const roleList = question({
 export const roleShow = question({
   name: 'role show',
   summary: 'show one role and its accounts',
-  input: {
-    key: {
-      ...{ value: 'KEY', required: 'give the key of the role' },
-      description: 'role key, as policies and tokens have it',
-    },
-  },
+  input: { key },
   document: Type.Object({
     ...summary,
     createdAt: nullable(text),
@@ -35,4 +35,44 @@ export const roleShow = question({
     }),
     sameKey: Type.Array(text, { description: 'IDs of other roles with this key.' }),
   }),
+})
+
+const scopes = '1 all, 2 custom, 3 department, 4 department-and-below or 5 self'
+const dataScope = { value: 'SCOPE', description: scopes } as const
+const done = { done: text, roleKey: text } as const
+const revokes = 'Revokes the tokens that carry the old value, on every gateway, within a second.'
+
+export const roleAdd = local({
+  kind: 'change',
+  name: 'role add',
+  summary: 'create a role',
+  details: `A role has no permissions until the policy grants some. The data scope says which rows services show its
+users: services read it from the identity headers or the token.`,
+  input: {
+    key,
+    name: { value: 'NAME', required: 'give the role a name for people', description: 'name' },
+    'data-scope': { ...dataScope, required: `give one of ${scopes}` },
+  },
+  document: Type.Object({ ...done, name: text, dataScope: text }),
+})
+
+export const roleSet = local({
+  kind: 'change',
+  name: 'role set',
+  summary: 'change the name or the data scope of a role, and revoke the tokens that carry it',
+  details: `${revokes} A key cannot change: policies name it. Create another role instead.`,
+  input: { key, name: { value: 'NAME', description: 'new name' }, 'data-scope': dataScope },
+  document: Type.Object({
+    ...{ ...done, name: Type.Optional(text), dataScope: Type.Optional(text), tokensEnded: flag },
+  }),
+})
+
+export const roleRemove = local({
+  kind: 'change',
+  name: 'role remove',
+  summary: 'remove a role that no account has',
+  details: `Disabled accounts and service accounts count too: give them another role first. Rules of the policy stay:
+"postern policy check --accounts" lists those of roles that do not exist.`,
+  input: { key },
+  document: Type.Object({ ...done, tokensEnded: flag }),
 })

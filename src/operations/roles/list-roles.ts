@@ -1,12 +1,12 @@
 import { dataScopeName } from '../../kernel/data-scope.ts'
 import { createRoleDirectory, type RoleSummary } from '../../stores/accounts/role-directory.ts'
-import { accountSettings, withDatabase } from '../configured-database.ts'
+import { inDatabase } from '../configured-database.ts'
 import type { RunOf } from '../operation.ts'
 import type { roleList } from './descriptions.ts'
 
 /** Lists the roles. IDs are text, so that they are exact. */
 export const run: RunOf<typeof roleList> = (_, context) =>
-  withDatabase(accountSettings(context.configFile, context), async (database) => {
+  inDatabase(context, async (database) => {
     const roles = await createRoleDirectory(database).list()
     return { document: roles.map((role) => withScopeName(role)) }
   })

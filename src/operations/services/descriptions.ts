@@ -1,6 +1,6 @@
 import { Type } from '../../config/schema/type.ts'
-import { question } from '../operation.ts'
-import { nullable, text, time } from '../schema.ts'
+import { local, question } from '../operation.ts'
+import { flag, nullable, text, time } from '../schema.ts'
 
 export const serviceList = question({
   name: 'service list',
@@ -29,4 +29,64 @@ Tokens of people are sessions.`,
       kid: nullable(text, 'null: signed with jwt.secret.'),
     }),
   ),
+})
+
+const name = {
+  ...{ value: 'NAME', required: 'give the name of the service account' },
+  description: 'name of the service account',
+} as const
+const role = {
+  ...{ value: 'ROLE', required: 'give the role key of the account', description: 'role key' },
+} as const
+const note = { value: 'TEXT', description: 'what it is for; shown in lists' } as const
+const revokes = 'Revokes every token of the service account on every gateway, within a second.'
+const done = { done: text, name: text, userId: text } as const
+
+export const serviceAdd = local({
+  kind: 'change',
+  name: 'service add',
+  summary: 'create an account for a program',
+  details: `The account has no password and cannot log in. Issue a token to it with "postern token issue".`,
+  input: { name, role, note },
+  document: Type.Object({ ...done, role: text, note: text }),
+})
+
+export const serviceRole = local({
+  kind: 'change',
+  name: 'service role',
+  summary: 'change the role of a service account and revoke its tokens',
+  details: `${revokes} Tokens carry the role, so issue new ones.`,
+  input: { name, role },
+  document: Type.Object({ ...done, tokensEnded: flag }),
+})
+
+export const serviceRemove = local({
+  kind: 'change',
+  name: 'service remove',
+  summary: 'delete a service account and revoke its tokens',
+  details: revokes,
+  input: { name },
+  document: Type.Object({ ...done, tokensEnded: flag }),
+})
+
+export const tokenIssue = local({
+  kind: 'change',
+  name: 'token issue',
+  summary: 'issue a token to a service account and print it',
+  details: `Only the token is written to stdout; it is shown once. Requires tokens.service.enabled, here and on the
+gateways, and the key that signs tokens. The lifetime is at most tokens.service.maxLifetime.`,
+  input: {
+    name,
+    expires: {
+      ...{ value: 'DURATION', required: 'give the lifetime of the token, such as 90d' },
+      description: 'lifetime, such as 12h or 90d',
+    },
+    note,
+  },
+  document: Type.Object({
+    ...{ id: text, service: text, userId: text, role: text, note: text },
+    kid: nullable(text, 'null: signed with jwt.secret.'),
+    ...{ issuedAt: time, expiresAt: time },
+    token: Type.String({ description: 'No other call shows it.' }),
+  }),
 })

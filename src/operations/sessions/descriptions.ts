@@ -1,6 +1,6 @@
 import { Type } from '../../config/schema/type.ts'
-import { question } from '../operation.ts'
-import { text, time } from '../schema.ts'
+import { change, question } from '../operation.ts'
+import { list, text, time, whole } from '../schema.ts'
 
 export const sessionList = question({
   name: 'session list',
@@ -28,4 +28,30 @@ Tokens of service accounts and of other issuers are not sessions.`,
       }),
     ),
   }),
+})
+
+export const sessionEnd = change({
+  name: 'session end',
+  summary: 'end one session, those of a user, or all',
+  details: `Revokes tokens on every gateway, within a second, and appends to the audit log.
+
+--user and --all also end logins that have no record. --all asks on a terminal; elsewhere it needs
+--yes. It ends the logins of every user, and leaves tokens of service accounts and of other issuers
+valid. Gateways older than this command ignore --all: upgrade them first.`,
+  access: 'publisher',
+  input: {
+    id: {
+      ...{ value: 'ID', unless: ['user', 'all'] },
+      description: 'the session, as "session list" shows it',
+    },
+    user: { value: 'NAME|ID', description: 'end every session of this user' },
+    all: { local: true, description: 'end every session of every user' },
+    yes: { local: true, description: 'do not ask' },
+  },
+  document: Type.Object({
+    ended: list(text),
+    ...{ session: Type.Optional(text), address: Type.Optional(text) },
+    users: Type.Optional(Type.Union([Type.Literal('all'), list(text)])),
+  }),
+  plan: Type.Object({ sessions: whole, users: whole }),
 })

@@ -10,6 +10,7 @@ import type { Revocations } from '../../token/revocations.ts'
 import { userRevocation } from '../../token/user-marks.ts'
 import type { AccountSettings, withDatabase } from '../configured-database.ts'
 import { withRedis } from '../configured-redis.ts'
+import type { Answer } from '../operation.ts'
 import { withInteractiveTimeouts } from '../policy-settings.ts'
 
 /**
@@ -72,11 +73,44 @@ export async function revokeTokensOf(
   })
 }
 
+/** A change after which the older tokens of these users must not be accepted. */
+interface Stale {
+  readonly userIds: readonly string[]
+  /** What was done. */
+  readonly message: string
+  /** Which tokens are revoked, where that is not every token of a user. */
+  readonly revoked?: string
+  /** What to say if that fails: which tokens stay valid, and what to do. */
+  readonly failed: { readonly still: string; readonly next: string }
+}
+
 /**
- * The same, but returns what went wrong instead of throwing: the account or role is already changed, and
- * the operator must learn both.
+ * Revokes tokens after a change, and answers. A store that fails is reported beside the change, which
+ * stays: the operator must learn both.
  */
-export async function revocationProblem(
+export async function answerRevoked<Document>(
+  { userIds, message, revoked = 'all tokens issued until now', failed }: Stale,
+  { config, database }: { readonly config: Config; readonly database: Database },
+  documentOf: (tokensEnded: boolean) => Document,
+): Promise<Answer<Document> & { readonly notes: readonly string[] }> {
+  const problem = await revocationProblem(userIds, config, database)
+  const tokensEnded = userIds.length > 0 && problem === undefined
+  const document = documentOf(tokensEnded)
+  if (problem === undefined) {
+    return { document, notes: [`${message}${tokensEnded ? `; revoked ${revoked}` : ''}`] }
+  }
+  const note = `${failed.still}: ${problem}; once that is fixed, ${failed.next}`
+  return { document, notes: [message, note], outcome: 'unavailable' }
+}
+
+/** The tokens of an account. Named by ID, because names can have changed. */
+export function tokensOf(name: string, userIds: readonly string[], message: string): Stale {
+  const commands = userIds.map((id) => `"postern token revoke --user ${id}"`)
+  const next = `run ${commands.join(' and ')}`
+  return { userIds, message, failed: { still: `the tokens of ${name} are still valid`, next } }
+}
+
+async function revocationProblem(
   userIds: readonly string[],
   config: Config,
   database: Database,

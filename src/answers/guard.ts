@@ -31,10 +31,7 @@ export function guardrailViolations(guarded: Guarded): readonly Violation[] {
   const { guardrails = [] } = set
   if (guardrails.length === 0) return []
   const isCasbin = set.model.casbin !== undefined
-  const byRules = Map.groupBy(
-    isCasbin ? [] : ruleViolations(set, now),
-    ({ guardrail }) => guardrail,
-  )
+  const byRules = Map.groupBy(ruleViolations(set, now), ({ guardrail }) => guardrail)
   const openCalls = createOpenCalls(guarded)
   return guardrails.flatMap((guardrail) => [
     ...(isCasbin && isAboutRoles(guardrail) ? [{ guardrail, message: undecidable }] : []),
@@ -85,20 +82,20 @@ function createOpenCalls({ set, admission, now }: Guarded): OpenCalls {
   const policies = compileAt(withoutRules, now)
   // A route may be public for one host only.
   const hosts = new Set(admission.routes.flatMap((route) => route.hosts ?? []))
-  const everyCase = [admission, ...Array.from(hosts, (host) => onHost(admission, host))].map(
+  const everyCase = [admission, ...Array.from(hosts, (host) => onHost(admission, host, hosts))].map(
     (each) => createCallCases({ admission: each, policies }),
   )
-  return ({ methods, path }, guardrail) => {
+  return ({ text, methods, path }, guardrail) => {
+    const wanted = bitsOf(methods)
     const found = new Map<string, Violation>()
-    for (const [cases, method] of everyCase.flatMap((each) =>
-      methods.map((name) => [each, name] as const),
-    )) {
-      cases({ method, path }, (call) => {
+    for (const cases of everyCase) {
+      // Every method, because routes and clients have more than rules can name.
+      const areAll = cases({ method: ANY_METHOD, path }, (call) => {
         const { kind, verdict } = call.standing
         const { exclusion } = verdict.decision ?? {}
         // Login, profile and the other endpoints of Postern itself reach no service.
         const isOwn = verdict.endpoint !== undefined || exclusion?.origin.line === 0
-        if (kind !== 'open' || isOwn) return
+        if (kind !== 'open' || isOwn || (methodBits(call.method) & wanted) === 0) return
         const caller = verdict.need === 'nothing' ? 'everyone' : 'every caller with a token'
         const by =
           exclusion === undefined ? `the route ${verdict.route?.path}` : placeOf(exclusion.origin)
@@ -106,14 +103,24 @@ function createOpenCalls({ set, admission, now }: Guarded): OpenCalls {
         const proof = { method: call.method, path: call.path }
         if (!found.has(by)) found.set(by, { guardrail, message, proof })
       })
+      // Under Casbin it is undecidable already.
+      if (areAll || set.model.casbin !== undefined) continue
+      const message = `every caller may be allowed ${text}: too many exclusions and routes to decide`
+      found.set('', { guardrail, message })
     }
     return [...found.values()]
   }
 }
 
-/** The same gateway, asked about one host, or one of those that a wildcard is about. */
-function onHost(admission: Asked['admission'], host: string): Asked['admission'] {
-  return { ...admission, assumedHost: host.replace(/^\*/, 'x') }
+/** The same gateway, asked about one host, or one that only a wildcard is about. */
+function onHost(
+  admission: Asked['admission'],
+  host: string,
+  hosts: ReadonlySet<string>,
+): Asked['admission'] {
+  let assumedHost = host.replace(/^\*/, 'x')
+  while (host.startsWith('*') && hosts.has(assumedHost)) assumedHost = `x${assumedHost}`
+  return { ...admission, assumedHost }
 }
 
 function publicRoutes(

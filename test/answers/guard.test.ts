@@ -75,6 +75,49 @@ describe('only some roles', () => {
     ])
   })
 
+  test('a route for all names below a domain counts, although one of them has a route of its own', () => {
+    const route = { path: '/payroll', upstream: 'app' }
+    const routes: readonly AccessRoute[] = [
+      { ...route, access: 'public', hosts: ['*.example.com'] },
+      { ...route, access: 'permitted', hosts: ['x.example.com'] },
+    ]
+    expect(violationsOf({ lines: lines.slice(0, 2), guardrails }, routes)).toEqual([
+      'only payroll may write /payroll/*: everyone may POST /payroll/x by the route /payroll',
+    ])
+  })
+
+  test('methods that no rule can name write too, unless they are safe', () => {
+    const routes: readonly AccessRoute[] = [
+      { path: '/payroll', access: 'public', upstream: 'app', methods: ['MKCOL'] },
+    ]
+    expect(violationsOf({ lines: lines.slice(0, 2), guardrails }, routes)).toEqual([
+      'only payroll may write /payroll/*: everyone may MKCOL /payroll/x by the route /payroll',
+    ])
+    const named = ['POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT']
+    const others = [
+      'p, clerk, /payroll/*, *, allow',
+      ...named.map((method) => `p, clerk, /payroll/*, ${method}, deny`),
+    ]
+    expect(violationsOf({ lines: others, guardrails })).toEqual([
+      'only payroll may write /payroll/*: clerk may other /payroll/x by policy.csv:1',
+    ])
+  })
+
+  test('exclusions that are too many to decide are a violation', () => {
+    const exclude = (path: string) => `- { method: GET, path: ${path}, reason: Test. }`
+    const many = Array.from({ length: 150 }, (_, at) => [
+      exclude(`/payroll/a${at}/c`),
+      exclude(`/payroll/:x/d${at}`),
+    ])
+    const found = violationsOf({
+      ...{ lines: lines.slice(0, 2), guardrails },
+      exclusions: many.flat().join('\n'),
+    })
+    expect(found).toContain(
+      'only payroll may write /payroll/*: every caller may be allowed write /payroll/*: too many exclusions and routes to decide',
+    )
+  })
+
   test('access that an expiring inheritance gives back is reported with its day', () => {
     const later = [
       ...['p, clerk, /payroll/*, *, allow', 'p, careful, /payroll/*, *, deny'],
@@ -149,9 +192,10 @@ e = some(where (p.eft == allow))
 [matchers]
 m = r.sub == p.sub && keyMatch3(r.obj, p.obj) && r.act == p.act
 `
-  const guardrails = '- nobody but admin: DELETE /users/*'
+  const guardrails = '- nobody but admin: DELETE /users/*\n- no grant longer than: 90d'
   expect(violationsOf({ modelText, lines: ['p, a, /b, GET'], guardrails })).toEqual([
     expect.stringContaining('cannot be decided: Casbin evaluates the model'),
+    'no grant longer than 90d: policy.csv:1: the line of a never expires',
   ])
 })
 

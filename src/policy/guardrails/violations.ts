@@ -27,7 +27,9 @@ export function ruleViolations(whole: PolicySet, now: number): readonly Violatio
   const found: Violation[] = guardrails.flatMap((guardrail) => {
     return guardrail.kind === 'grant-days' ? longGrants(whole, guardrail, now) : []
   })
-  if (!guardrails.some(({ kind }) => kind === 'only' || kind === 'never-both')) return found
+  const isAboutRoles = guardrails.some(({ kind }) => kind === 'only' || kind === 'never-both')
+  // What a rule of Casbin allows, only its matcher knows.
+  if (!isAboutRoles || whole.model.casbin !== undefined) return found
 
   /** By guardrail, the roles that break it: one call of each proves it. */
   const known = new Map<Guardrail, Set<string>>()

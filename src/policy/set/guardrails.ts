@@ -8,7 +8,7 @@ import { parseTexts } from '../rule/yaml-texts.ts'
 export interface GuardedCalls {
   /** As the file has it, such as `write /payroll/*`. */
   readonly text: string
-  /** `*` alone for every method. */
+  /** `*` alone for every method; `other` for all that no rule can name. */
   readonly methods: readonly string[]
   readonly path: string
 }
@@ -196,10 +196,13 @@ function rolesOf(node: ParsedNode, complain: Complain): readonly string[] | unde
   })
 }
 
-/** Safe methods (RFC 9110, section 9.2.1) change nothing. */
+/** RFC 9110, section 9.2.1: they change nothing. */
+const safe: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
+
+/** `other` is for all that no rule can name, but `*`, routes and clients have, such as MKCOL. */
 const groups: ReadonlyMap<string, readonly string[]> = new Map([
   ['read', ['GET', 'HEAD']],
-  ['write', METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(method))],
+  ['write', [...METHODS.filter((method) => !safe.includes(method)), 'other']],
   [ANY_METHOD, [ANY_METHOD]],
 ])
 
@@ -207,8 +210,9 @@ function callsOf(node: ParsedNode, complain: Complain): GuardedCalls | undefined
   const text = textOf('a call', node, complain)
   if (text === undefined) return undefined
   const [, named = '', path = ''] = /^(\S+) +(\S+)$/.exec(text) ?? []
-  const methods = named.split(',').flatMap((name) => groups.get(name) ?? [name])
-  const isKnown = methods.every((method) => method === ANY_METHOD || METHODS.includes(method))
+  const names = named.split(',')
+  const methods = names.flatMap((name) => groups.get(name) ?? [name])
+  const isKnown = names.every((name) => groups.has(name) || METHODS.includes(name))
   const form = 'write "DELETE /users/*", with methods separated by commas, "read", "write" or "*"'
   const problem =
     named === '' || !isKnown

@@ -15,12 +15,9 @@ export function formatTable(rows: readonly (readonly string[])[], indent = ''): 
     .join('')
 }
 
-/** Replaces members of a document, as `JSON.stringify` takes it. */
-type Replace = (key: string, value: unknown) => unknown
-
 /** One JSON document, as `--output json` prints it. */
-export function json(value: unknown, replace?: Replace): string {
-  return `${jsonText(value, 2, replace)}\n`
+export function json(value: unknown): string {
+  return `${jsonText(value, 2)}\n`
 }
 
 /** The same on one line. */
@@ -29,8 +26,8 @@ export function jsonLine(value: unknown): string {
 }
 
 /** Escapes what JSON may contain as it is: a terminal could obey it, or show text in another order. */
-function jsonText(value: unknown, indent?: number, replace?: Replace): string {
-  const text = JSON.stringify(value, replace, indent) ?? 'null'
+function jsonText(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent) ?? 'null'
   return text.replace(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => {
       return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`

@@ -6,8 +6,7 @@ import { count, formatTable, printable } from '../format.ts'
 import { invalidRule } from '../report/failure.ts'
 import type { Result } from '../report/report.ts'
 import { type ReportingOf, reportView } from '../report/write.ts'
-import { findingRules } from './finding-rules.ts'
-import { countByCode, formatFindings } from './findings.ts'
+import { countByCode, findingRules, formatFindings } from './findings.ts'
 
 type Document = DocumentOf<typeof policyCheck>
 

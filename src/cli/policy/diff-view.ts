@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { policyDiff } from '../../operations/policy/check-descriptions.ts'
 import { slowNote, slownessOf } from '../../operations/policy/engine-cost.ts'
 import { isPublished } from '../../operations/policy/versions.ts'
-import type { Case, Level, ReportRule, Result } from '../report/report.ts'
+import { type Case, type Level, type ReportRule, type Result, rulesOf } from '../report/report.ts'
 import { type ReportingOf, reportView } from '../report/write.ts'
 import { noteLines } from '../view.ts'
 import { formatAccess, summaryOf, verdictOf } from './access.ts'
@@ -32,9 +32,7 @@ const parts: ReportingOf<typeof policyDiff, readonly string[]> = {
         ...notes.map((note) => `note: ${note}`),
       ],
       failsAt: 'warning',
-      rules: Object.fromEntries(
-        Object.values(kinds).map(({ id, summary, help }) => [id, { summary, help }]),
-      ),
+      rules: rulesOf(kinds),
       results,
       suites: [{ name: 'policy diff', cases: casesOf(results) }],
     }

@@ -1,6 +1,11 @@
 import { formatProblem, type Problem } from '../../kernel/errors.ts'
 import type { Finding } from '../../policy/checks/check.ts'
 import { printable } from '../format.ts'
+import type { ReportRule } from '../report/report.ts'
+import rules from './finding-rules.json' with { type: 'json' }
+
+/** What each warning of `policy check` means, for readers who see it in another tool. */
+export const findingRules: Readonly<Record<Code, ReportRule>> = rules
 
 /** One line for each problem, `file:line:column: error: …`, up to the number that people read. */
 export function formatFindings(kind: 'error' | 'warning', problems: readonly Problem[]): string {

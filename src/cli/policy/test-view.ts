@@ -9,8 +9,7 @@ import type { Case, ReportRule, Result, Suite } from '../report/report.ts'
 import { type ReportingOf, reportView } from '../report/write.ts'
 import { noteLines } from '../view.ts'
 import { findingResults } from './check-view.ts'
-import { findingRules } from './finding-rules.ts'
-import { formatFindings } from './findings.ts'
+import { findingRules, formatFindings } from './findings.ts'
 
 type Tests = Extract<DocumentOf<typeof policyTest>, { readonly tests: number }>
 

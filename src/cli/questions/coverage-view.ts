@@ -2,7 +2,7 @@ import type { DocumentOf } from '../../operations/operation.ts'
 import type { policyCoverage } from '../../operations/policy/check-descriptions.ts'
 import type { Shown } from '../../operations/policy/coverage.ts'
 import { count, formatTable, printable } from '../format.ts'
-import type { ReportRule, Result } from '../report/report.ts'
+import { type ReportRule, type Result, rulesOf } from '../report/report.ts'
 import { type ReportingOf, reportView } from '../report/write.ts'
 import { noteLines } from '../view.ts'
 
@@ -49,7 +49,7 @@ export const policyCoverageView = reportView(parts)
 /** Everything that was found, for a person. */
 function formatCovered(document: Document, commonPath: string): string {
   const { findings, unmatched, prefixRules } = document
-  const kinds = Object.entries(kindWords).map(([kind, { one, many }]) => {
+  const byKind = Object.entries(kinds).map(([kind, { one, many }]) => {
     const some = findings.filter((each) => each.kind === kind)
     const title = count(some.length, `operation ${one}`, `operations ${many}`)
     return listed(title, some.map(findingRow))
@@ -65,7 +65,7 @@ function formatCovered(document: Document, commonPath: string): string {
     )
   }
   return [
-    ...kinds,
+    ...byKind,
     unmatchedList(false, 'matches no operation', 'match no operation'),
     unmatchedList(true, `is not about ${commonPath}`, `are not about ${commonPath}`),
     listed(
@@ -141,70 +141,68 @@ function grantText({ by, roles, method, path }: Granted): string {
 
 const maxRoles = 3
 
-/** The kinds of findings, the most severe first: what one operation and what several do. */
-const kindWords: Readonly<
-  Record<Finding['kind'], { readonly one: string; readonly many: string }>
-> = {
-  public: {
-    one: 'declares security, but needs no token',
-    many: 'declare security, but need no token',
-  },
-  authenticated: {
-    one: 'declares security, but needs no permission: every valid token is enough',
-    many: 'declare security, but need no permission: every valid token is enough',
-  },
-  refused: { one: 'is refused to every caller', many: 'are refused to every caller' },
-  unserved: { one: 'has no route: callers get 404', many: 'have no route: callers get 404' },
-  admin: { one: 'is for admin only', many: 'are for admin only' },
-  some: {
-    one: 'can be called with some values only',
-    many: 'can be called with some values only',
-  },
-  undecided: {
-    one: 'was not checked: this model is too slow',
-    many: 'were not checked: this model is too slow',
-  },
+/** A kind of finding: what one operation and what several do, and what it is for another tool. */
+interface Kind extends ReportRule {
+  readonly id: string
+  readonly one: string
+  readonly many: string
 }
 
-const ids = {
-  public: 'operation-public',
-  authenticated: 'operation-unchecked',
-  refused: 'operation-refused',
-  unserved: 'operation-without-route',
-  admin: 'operation-admin-only',
-  some: 'operation-some-values',
-  undecided: 'operation-not-checked',
-} as const
-
-const rules: Readonly<Record<string, ReportRule>> = {
-  'operation-public': {
+/** The most severe first. */
+const kinds: Readonly<Record<Finding['kind'], Kind>> = {
+  public: {
+    id: 'operation-public',
+    one: 'declares security, but needs no token',
+    many: 'declare security, but need no token',
     summary: 'An operation declares security, but needs no token.',
     help: 'Every client can call it. Change the access of its route, or declare "security: []" in the document.',
   },
-  'operation-unchecked': {
+  authenticated: {
+    id: 'operation-unchecked',
+    one: 'declares security, but needs no permission: every valid token is enough',
+    many: 'declare security, but need no permission: every valid token is enough',
     summary: 'An operation declares security, but needs no permission.',
     help: 'Every caller with a valid token can call it, whatever the role. Remove the exclusion, or give the route the access "permitted".',
   },
-  'operation-refused': {
+  refused: {
+    id: 'operation-refused',
+    one: 'is refused to every caller',
+    many: 'are refused to every caller',
     summary: 'The gateway refuses an operation to every caller.',
     help: 'The path or the method is reserved or ambiguous. Rename the operation, or remove it from the document.',
   },
-  'operation-without-route': {
+  unserved: {
+    id: 'operation-without-route',
+    one: 'has no route: callers get 404',
+    many: 'have no route: callers get 404',
     summary: 'No route serves an operation.',
     help: 'Callers get 404. Add a route to the configuration, or give the base path with --base.',
   },
-  'operation-admin-only': {
+  admin: {
+    id: 'operation-admin-only',
+    one: 'is for admin only',
+    many: 'are for admin only',
     summary: 'Only the role admin may call an operation.',
     help: 'Add a rule for the roles that need it, or accept that only admin may call it.',
   },
-  'operation-some-values': {
+  some: {
+    id: 'operation-some-values',
+    one: 'can be called with some values only',
+    many: 'can be called with some values only',
     summary: 'Roles may call an operation with some values of its parameters only.',
     help: 'Check that the rules name the values that they should.',
   },
-  'operation-not-checked': {
+  undecided: {
+    id: 'operation-not-checked',
+    one: 'was not checked: this model is too slow',
+    many: 'were not checked: this model is too slow',
     summary: 'An operation was not checked.',
     help: 'Casbin evaluates this model, and every decision takes time for every rule.',
   },
+}
+
+const rules: Readonly<Record<string, ReportRule>> = {
+  ...rulesOf(kinds),
   'rule-without-operation': {
     summary: 'A rule or exclusion matches no operation.',
     help: 'It may be mistyped or outdated.',
@@ -222,9 +220,9 @@ const rules: Readonly<Record<string, ReportRule>> = {
 function findingResult({ kind, method, path, origin, detail, failsStrict }: Finding): Result {
   const call = `${method} ${path}`
   return {
-    rule: ids[kind],
+    rule: kinds[kind].id,
     level: failsStrict ? 'warning' : 'note',
-    message: `${call} ${kindWords[kind].one}${detail === '' ? '' : ` (${detail})`}`,
+    message: `${call} ${kinds[kind].one}${detail === '' ? '' : ` (${detail})`}`,
     ...origin,
     text: call,
   }

@@ -15,6 +15,7 @@ import {
   checkAsked,
   policyName,
 } from '../../operations/policy/asked-policy.ts'
+import { dated } from '../../operations/policy/dated.ts'
 import { type PolicySettings, policySettings } from '../../operations/policy-settings.ts'
 import type { Question } from '../../policy/engine/decision.ts'
 import { explain } from '../../policy/explain.ts'
@@ -22,12 +23,12 @@ import { methodProblem } from '../../policy/rule/rule.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { type Call, type Run, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { json } from '../format.ts'
 import type { Io } from '../io.ts'
-import { datedJson } from '../policy/dated-json.ts'
+import { noteLines } from '../view.ts'
 import type { AskedCaller } from './asked-caller.ts'
 import { asJson, type Explanation, formatExplanation } from './explanation.ts'
 import { checkCaller, findCaller } from './find-caller.ts'
-import { printNotes } from './notes.ts'
 import type { explainSpec } from './specs.ts'
 
 type ExplainCall = Call<typeof explainSpec>
@@ -44,10 +45,10 @@ export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
   const caller = await findCaller({ ...options, role }, io)
   const answer = await explained(call, caller, io)
 
-  if (options.output === 'json') io.out(datedJson(asJson(answer)))
+  if (options.output === 'json') io.out(json(dated(asJson(answer))))
   else {
     io.out(formatExplanation(answer))
-    printNotes(answer.notes, io)
+    io.err(noteLines(answer.notes))
   }
   return answer.verdict.allowed ? exitCodes.done : exitCodes.no
 }

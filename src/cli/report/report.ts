@@ -30,6 +30,13 @@ export interface ReportRule {
   readonly help: string
 }
 
+/** The rules of a table of kinds, by their ids. */
+export function rulesOf(kinds: Readonly<Record<string, ReportRule & { readonly id: string }>>) {
+  return Object.fromEntries(
+    Object.values(kinds).map(({ id, summary, help }) => [id, { summary, help }]),
+  )
+}
+
 /** One thing that a command found. */
 export interface Result {
   /** A key of `Report.rules`. */

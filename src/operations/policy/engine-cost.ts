@@ -1,18 +1,13 @@
+import type { ValueOf } from '../../config/schema/type.ts'
 import { count } from '../../kernel/count.ts'
 import { printable } from '../../kernel/printable.ts'
 import { type DecisionCost, measureDecisions } from '../../policy/engine/decision-cost.ts'
 import { engineFor } from '../../policy/model/model.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Surroundings } from '../context.ts'
+import type { engine } from './schemas.ts'
 
-/** Which engine decides by a policy, and why. */
-export interface EngineReport {
-  readonly name: 'index' | 'casbin'
-  readonly reason: string
-  /** Only for Casbin: the parts of the model outside the index grammar, and what a decision costs. */
-  readonly outsideIndex?: readonly string[]
-  readonly cost?: DecisionCost
-}
+export type EngineReport = ValueOf<typeof engine>
 
 /** Names the engine, and measures decisions by a policy that the index cannot answer. */
 export function reportEngine(

@@ -26,20 +26,20 @@ export const held = { rule, via: list(text), until } as const
 /** An entry of the exclusion list. */
 export const exclusion = Type.Object({ ...call, reason: text, origin, until })
 
-const place = { line: Type.Optional(whole), column: Type.Optional(whole) } as const
+const wrong = {
+  ...{ file: text, line: Type.Optional(whole), column: Type.Optional(whole) },
+  ...{ message: text, fix: Type.Optional(text) },
+} as const
 
 /** What is wrong with a file. */
-export const problem = Type.Object({
-  ...{ file: text, ...place, message: text, fix: Type.Optional(text) },
-})
+export const problem = Type.Object(wrong)
 
 /** What is doubtful in a policy. */
 export const finding = Type.Object({
-  ...{ file: text, ...place, message: text, fix: Type.Optional(text) },
-  ...{ code: word<Finding['code']>(), related: Type.Optional(list(origin)) },
+  ...{ ...wrong, code: word<Finding['code']>(), related: Type.Optional(list(origin)) },
 })
 
-/** Which engine decides by a policy; `cost` is measured where Casbin does. */
+/** Which engine decides by a policy. `outsideIndex` names the parts of the model that need Casbin; `cost` is measured then. */
 export const engine = Type.Object({
   ...{ name: word<'index' | 'casbin'>(), reason: text },
   outsideIndex: Type.Optional(list(text)),

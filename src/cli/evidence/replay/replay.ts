@@ -3,8 +3,6 @@ import { replayLogs, whyNothing } from '../../../operations/policy/replay-logs.t
 import { isPublished, readVersion } from '../../../operations/policy/versions.ts'
 import { type PolicySettings, policySettings } from '../../../operations/policy-settings.ts'
 import { sinceMs } from '../../../operations/since.ts'
-import type { PolicySet } from '../../../policy/set/policy-set.ts'
-import type { Replay } from '../../../replay/replay.ts'
 import { type Run, UsageError } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { jsonPieces, printable } from '../../format.ts'
@@ -63,16 +61,4 @@ function logNames(named: readonly string[], { config }: PolicySettings): readonl
 function sinceOf(text: string | undefined, io: Io): string | undefined {
   if (text === undefined) return undefined
   return new Date(sinceMs(text, io.now?.() ?? Date.now())).toISOString()
-}
-
-/**
- * Replays a log for a person who is about to publish the policy, and prints the result. Throws
- * `UsageError` for standard input, which has the answer of that person.
- */
-export async function showReplay(file: string, set: PolicySet, io: Io): Promise<Replay> {
-  if (file === '-') throw new UsageError('--replay: name a file: the answer comes from stdin')
-  const result = await replayLogs([file], set, { io })
-  io.err(formatReplay(result, set.revision))
-  if (result.asked === 0) io.err(`note: ${printable(whyNothing(result))}\n`)
-  return result
 }

@@ -5,7 +5,7 @@ import { readUsage } from '../../../operations/policy/stored-usage.ts'
 import { DAY_MS, lastDays } from '../../../policy/usage/usage.ts'
 import { type Run, UsageError } from '../../command.ts'
 import { json } from '../../format.ts'
-import { printNotes } from '../../questions/notes.ts'
+import { noteLines } from '../../view.ts'
 import { findBaseline } from './baseline.ts'
 import type { unusedSpec } from './specs.ts'
 import { formatUnused, type UnusedReport, unusedAsJson } from './unused-text.ts'
@@ -38,7 +38,7 @@ export const policyUnused: Run<typeof unusedSpec> = async ({ options }, io) => {
     const candidate = written && candidateAsJson(written)
     io.out(json({ ...unusedAsJson(report), ...(candidate && { candidate }) }))
   } else if (written !== undefined) io.out(formatCandidate(written))
-  printNotes(asked.notes, io)
+  io.err(noteLines(asked.notes))
   return 0
 }
 

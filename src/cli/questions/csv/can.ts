@@ -1,8 +1,7 @@
 import { routeLabel } from '../../../admission/route-label.ts'
 import type { DocumentOf } from '../../../operations/operation.ts'
 import type { policyCan } from '../../../operations/policy/descriptions.ts'
-import { ruleColumns, ruleTitles, withoutRule } from './held-rule.ts'
-import { formatCsv } from './rows.ts'
+import { formatCsv, ruleColumns, ruleTitles, withoutRule } from './rows.ts'
 
 type Document = DocumentOf<typeof policyCan>
 export type Comparison = Extract<Document, { readonly comparedWith: string }>

@@ -1,8 +1,7 @@
 import type { DocumentOf } from '../../../operations/operation.ts'
 import type { AccountCount } from '../../../operations/policy/account-counts.ts'
 import type { policyWho } from '../../../operations/policy/descriptions.ts'
-import { ruleColumns, ruleTitles, withoutRule } from './held-rule.ts'
-import { formatCsv } from './rows.ts'
+import { formatCsv, ruleColumns, ruleTitles, withoutRule } from './rows.ts'
 
 export type WhoAnswer = DocumentOf<typeof policyWho>
 export type RoleByRule = WhoAnswer['roles'][number]

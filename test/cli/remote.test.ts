@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { takeGateway } from '../../src/cli/commands/gateway-option.ts'
 import { allCommands } from '../../src/cli/commands/overview.ts'
-import { questions } from '../../src/cli/offered/operations.ts'
-import { draftOperations, writeOperations } from '../../src/cli/offered/writes.ts'
+import { offeredOperations } from '../../src/cli/offered/operations.ts'
 import { drawn } from '../../src/cli/remote/captcha.ts'
 import { drawCaptcha } from '../../src/login/captcha/captcha-image.ts'
 import {
@@ -83,9 +82,7 @@ describe('--gateway', () => {
 })
 
 describe('a command that the management API does not offer', () => {
-  const offered = new Set(
-    [...questions, ...draftOperations, ...writeOperations].map(({ command }) => command),
-  )
+  const offered = new Set(offeredOperations.map(({ command }) => command))
 
   test('says so in one line, and asks no one', async () => {
     const machine = await remotePostern('http://127.0.0.1:1')

@@ -1,8 +1,11 @@
 import fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { findCommand } from '../../src/cli/commands/table.ts'
-import { questions } from '../../src/cli/offered/operations.ts'
-import { draftOperations, writeOperations } from '../../src/cli/offered/writes.ts'
+import {
+  draftOperations,
+  offeredOperations,
+  writeOperations,
+} from '../../src/cli/offered/operations.ts'
 import { addCaptchaRoutes } from '../../src/console/access/captcha-routes.ts'
 import { addLoginRoutes } from '../../src/console/access/login-routes.ts'
 import { addOidcRoutes } from '../../src/console/access/oidc-routes.ts'
@@ -76,7 +79,7 @@ describe('every operation', () => {
   test('needs a role, and a change a recent password besides', async () => {
     const routes = new Map((await routesOf(true)).map(({ name, access }) => [name, access]))
 
-    for (const { command, role, kind } of [...questions, ...draftOperations, ...writeOperations]) {
+    for (const { command, role, kind } of offeredOperations) {
       const name = `${kind === undefined ? 'GET' : 'POST'} /${command.replaceAll(' ', '/')}`
       const access = kind === 'change' ? { role, confirmed: true } : { role }
       expect([name, routes.get(name)]).toEqual([name, access])
@@ -85,7 +88,7 @@ describe('every operation', () => {
   })
 
   test('lets no caller name a file, a directory, an address or a token', async () => {
-    for (const operation of [...questions, ...draftOperations, ...writeOperations]) {
+    for (const operation of offeredOperations) {
       const { spec } = (await findCommand(operation.command)) ?? {}
       for (const name of operation.parameters ?? []) {
         const placeholder =

@@ -8,7 +8,7 @@ import { everyCommand } from '../../src/serve/console/every-command.ts'
 import { consoleFiles } from '../support/console-policy.ts'
 
 const task: Task = {
-  ...{ command: 'version', asked: { args: ['--output=json', '--'] } },
+  ...{ command: 'version', input: {}, output: 'json', config: undefined },
   ...{ username: 'ann', address: '192.0.2.1', protectedRoles: [], writes: false },
 }
 

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { findCommand } from '../../src/cli/commands/table.ts'
-import { type Operation, questions } from '../../src/cli/offered/operations.ts'
+import {
+  type Operation,
+  offeredOperations as operations,
+} from '../../src/cli/offered/operations.ts'
 import { parametersOf } from '../../src/cli/offered/parameters.ts'
-import { draftOperations, writeOperations } from '../../src/cli/offered/writes.ts'
 import { isAtLeast } from '../../src/console/access/roles.ts'
 import { openApiDocument } from '../../src/console/api/openapi.ts'
 import { startConsole, type TestConsole } from '../support/start-console.ts'
 import { testSecret, tokenOf } from '../support/tokens.ts'
 
-const operations = [...questions, ...draftOperations, ...writeOperations]
 const roles = { reader: ['editor'], author: [], publisher: ['admin'] }
 
 /** What people need before they have logged in. A new one must be added here, and so be thought about. */

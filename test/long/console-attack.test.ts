@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { draftOperations, writeOperations } from '../../src/cli/offered/writes.ts'
+import { draftOperations, writeOperations } from '../../src/cli/offered/operations.ts'
 import { startConsole, type TestConsole } from '../support/start-console.ts'
 
 const roles = { reader: ['editor'], author: [], publisher: ['admin'] }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { writeOperations } from '../../src/cli/offered/writes.ts'
+import { writeOperations } from '../../src/cli/offered/operations.ts'
 import { remotePostern } from '../support/remote-postern.ts'
 import { cookieIn, startConsole, type TestConsole } from '../support/start-console.ts'
 import { until } from '../support/until.ts'

@@ -29,6 +29,5 @@ export const keysCommands: readonly Command[] = [
     arguments: ['kid', 'dir'],
     exitCodes: { 0: 'the key signs', 1: 'the directory has no such private key', 3: invalid },
     examples: ['postern keys use 2026-11-15-3f2a9c', 'postern keys use 2026-11-15-3f2a9c keys'],
-    view: async () => ({ text: () => '' }),
   }),
 ]

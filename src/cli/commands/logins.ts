@@ -32,12 +32,10 @@ export const loginCommands: readonly Command[] = [
       5: 'a store or the gateway is unreachable',
     },
     examples: ['postern login test probe --url http://127.0.0.1:8000 --password-file password.txt'],
-    view: async () => ({ text: () => '' }),
   }),
   operationCommand(loginUnlock, {
     arguments: ['user'],
     exitCodes: { 0: 'ended', 1: 'nothing was locked out', ...failures },
     examples: ['postern login unlock alice', 'postern login unlock 2001:db8::7'],
-    view: async () => ({ text: () => '' }),
   }),
 ]

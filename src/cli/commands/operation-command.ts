@@ -36,7 +36,8 @@ interface Face<
   readonly outputBefore?: keyof Input & string
   /** How help writes it, where arguments and options alone do not say it. */
   readonly usage?: readonly string[]
-  readonly view: () => Promise<View<Input, Document, Shown>>
+  /** Absent: text is nothing but the notes, and JSON the document. */
+  readonly view?: () => Promise<View<Input, Document, Shown>>
   /**
    * What a person reads and answers before a change with a plan is made. Its fields may have `yes`,
    * which does not ask, and `dry-run`, which prints the plan.
@@ -76,7 +77,10 @@ export function operationCommand<
       return replaced.operation.answer(given, output, context, terminal)
     }
     try {
-      const [{ run, review, stream }, view] = await Promise.all([operation.load(), face.view()])
+      const [{ run, review, stream }, view] = await Promise.all([
+        operation.load(),
+        face.view?.() ?? notesOnly,
+      ])
       const input = inputOf(operation.input, given)
       if (output === 'jsonl' && stream !== undefined) {
         await stream(input, context, (page) => terminal.out((page as []).map(jsonLine).join('')))
@@ -116,6 +120,8 @@ export function operationCommand<
   })
   return { spec, run, operation: { document: operation.document, answer } }
 }
+
+const notesOnly: Readonly<Record<string, () => string>> = { text: () => '' }
 
 function isText(shown: string | Iterable<string> | object): shown is string | Iterable<string> {
   return typeof shown === 'string' || Symbol.iterator in shown

@@ -11,7 +11,6 @@ const changed = {
     1: 'not done: unknown role, key taken, or role in use',
     ...{ ...databaseFailures, 5: 'a store is unreachable' },
   },
-  view: async () => ({ text: () => '' }),
 } as const
 
 export const roleCommands: readonly Command[] = [

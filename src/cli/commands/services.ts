@@ -17,7 +17,6 @@ const changed = {
     1: 'not done: unknown service account or role, or name taken',
     ...{ ...databaseFailures, 5: 'a store is unreachable' },
   },
-  view: async () => ({ text: () => '' }),
 } as const
 
 export const serviceCommands: readonly Command[] = [

@@ -30,7 +30,6 @@ export const sessionCommands: readonly Command[] = [
       'postern session end --user alice',
       'postern session end --all --yes',
     ],
-    view: async () => ({ text: () => '' }),
     asking: async () => (await views()).sessionEnding,
   }),
 ]

@@ -1,8 +1,17 @@
-import { userList, userShow } from '../../operations/accounts/descriptions.ts'
+import {
+  userAdd,
+  userDelete,
+  userDisable,
+  userEnable,
+  userList,
+  userPasswd,
+  userRole,
+  userShow,
+} from '../../operations/accounts/descriptions.ts'
 import { auditList } from '../../operations/audit/descriptions.ts'
 import { configCheck, configPrint } from '../../operations/config/descriptions.ts'
 import { keysList } from '../../operations/keys/descriptions.ts'
-import { loginList, loginLocks } from '../../operations/logins/descriptions.ts'
+import { loginList, loginLocks, loginUnlock } from '../../operations/logins/descriptions.ts'
 import type { Description } from '../../operations/operation.ts'
 import { policyCheck, policyDiff, policyTest } from '../../operations/policy/check-descriptions.ts'
 import {
@@ -17,14 +26,21 @@ import {
   policyWho,
 } from '../../operations/policy/descriptions.ts'
 import {
+  policyApprove,
+  policyPromote,
+  policyProposalDrop,
   policyProposals,
+  policyPropose,
+  policyPush,
+  policyRollback,
   policyShadow,
+  policyShadowEnd,
   policyStatus,
 } from '../../operations/publish/descriptions.ts'
 import { roleList, roleShow } from '../../operations/roles/descriptions.ts'
 import { fleet, status, upstreams, version } from '../../operations/running/descriptions.ts'
 import { serviceList, tokenList } from '../../operations/services/descriptions.ts'
-import { sessionList } from '../../operations/sessions/descriptions.ts'
+import { sessionEnd, sessionList } from '../../operations/sessions/descriptions.ts'
 
 /**
  * A command that the management API offers. Of an operation, callers may set all fields of its input but local ones. Of
@@ -50,8 +66,8 @@ export interface Operation {
   readonly draft?: string
   /** The parameter whose value the caller must repeat as `confirm`. */
   readonly confirms?: string
-  /** Options that every call has. */
-  readonly fixed?: readonly string[]
+  /** At a terminal, people see what would change and are asked before it is sent. */
+  readonly asksFirst?: true
 }
 
 const asked = ['revision', 'domain', 'at', 'host'] as const
@@ -74,22 +90,56 @@ export const questions: readonly Operation[] = [
     parameters: ['days', 'baseline', 'revision', 'domain', 'host'],
     revisions: ['baseline'],
   },
-  offered(policyDenials),
-  offered(policyDiff),
-  ...[policyProposals, policyShadow].map(offered),
-  offered(policyNames),
-  offered(policyFiles),
-  offered(policyStatus),
-  offered(policyHistory),
+  ...[policyDenials, policyDiff, policyProposals, policyShadow].map(offered),
+  ...[policyNames, policyFiles, policyStatus, policyHistory].map(offered),
   ...[userList, userShow, roleList, roleShow, serviceList, tokenList, sessionList].map(offered),
-  offered(loginList),
-  offered(loginLocks),
-  offered(auditList),
-  offered(keysList),
+  ...[loginList, loginLocks, auditList, keysList].map(offered),
 ]
 
+const drafted = { role: 'author', kind: 'draft', needsThread: true } as const
+
+/** What needs a draft in the body and changes nothing: an author looks at it before it is proposed. */
+export const draftOperations: readonly Operation[] = [
+  {
+    ...{ ...drafted, command: 'policy check', draft: 'dir' },
+    parameters: ['strict', 'against', 'accounts'],
+    revisions: ['against'],
+  },
+  { ...drafted, command: 'policy test', draft: 'dir', parameters: ['min-coverage'] },
+  {
+    ...{ ...drafted, command: 'policy diff', draft: 'to' },
+    parameters: ['from', 'this-gateway'],
+    required: ['from'],
+    revisions: ['from'],
+  },
+  // The log is that of the configuration: callers name no file.
+  { ...drafted, command: 'policy replay', draft: 'policies', parameters: ['since'] },
+  {
+    ...{ ...drafted, command: 'policy denials', draft: 'policies' },
+    parameters: ['since', 'limit', 'domain', 'host'],
+  },
+]
+
+/**
+ * What changes something: only with `console.write`, and after a password or code. Those that a person
+ * could start by mistake need the name or revision a second time, as `confirm`. An approval is a
+ * signature by a private key, which stays with its owner: callers send the signature.
+ */
+export const writeOperations: readonly Operation[] = [
+  { ...offered(policyPropose), draft: 'dir' },
+  ...[policyProposalDrop, policyApprove].map(offered),
+  ...[policyPush, policyPromote, policyRollback].map((each) => ({
+    ...{ ...offered(each), asksFirst: true as const },
+  })),
+  ...[policyShadowEnd, userAdd, userPasswd, userRole, userDisable, userEnable].map(offered),
+  ...[userDelete, sessionEnd, loginUnlock].map(offered),
+]
+
+/** All that the API offers. */
+export const offeredOperations = [...questions, ...draftOperations, ...writeOperations]
+
 /** What the API accepts of an operation. Throws for one that it must not offer. */
-export function offered({ name, access, kind, input, ...rest }: Description): Operation {
+function offered({ name, access, kind, input, ...rest }: Description): Operation {
   if (access === 'local') throw new Error(`${name} is never offered over the network`)
   const parameters = Object.keys(input).filter((field) => !input[field]?.local)
   const revisions = parameters.filter((field) => input[field]?.published)

@@ -1,8 +1,7 @@
 import type { CommandSpec } from '../command.ts'
 import { checkInput, type Input } from '../offered/check-input.ts'
-import { type Operation, questions } from '../offered/operations.ts'
+import { type Operation, offeredOperations } from '../offered/operations.ts'
 import { type Parameter, parametersOf } from '../offered/parameters.ts'
-import { draftOperations, writeOperations } from '../offered/writes.ts'
 import { hintFor, whyNotOffered, whyNotPossible } from './not-offered.ts'
 
 /** What the user typed, as far as they typed it. */
@@ -23,7 +22,7 @@ export interface Chosen {
 
 /** Finds the operation for a command line. Returns why there is none, in one line. */
 export function chooseOperation(spec: CommandSpec, typed: Typed): Chosen | string {
-  const tries = [...questions, ...draftOperations, ...writeOperations]
+  const tries = offeredOperations
     .filter(({ command }) => command === spec.name)
     .map((operation) => tryOperation(operation, spec, typed))
   const found = tries.find(({ strangers, problem }) => strangers.length + problem.length === 0)

@@ -39,7 +39,7 @@ export async function runRemotely(
   const { directory } = chosen
   const draft = directory === undefined ? undefined : await readDraft(directory, io)
   const sent = requestOf(chosen, draft)
-  if (chosen.operation.fixed?.includes('--yes') && !typed.options.has('yes')) {
+  if (chosen.operation.asksFirst && !typed.options.has('yes')) {
     await askFirst(chosen, (each) => sendInSession(gateway, each, io), io)
   }
   return print(await askConsole(gateway, sent, io), io)

@@ -1,8 +1,6 @@
 import type { Command, CommandSpec, Printed } from '../../cli/command.ts'
-import type { Input } from '../../cli/offered/check-input.ts'
-import type { Parameter } from '../../cli/offered/parameters.ts'
+import type { Io } from '../../cli/io.ts'
 import { contextOf } from '../../cli/operation-context.ts'
-import { type ConsoleIo, personIo } from './person-io.ts'
 import type { Task } from './question-thread.ts'
 
 /** More than any answer about 10,000 rules; a longer one would fill the memory of the console. */
@@ -11,12 +9,16 @@ const maxCharacters = 64 * 1024 * 1024
 /** The exit code of an answer that is too long, beside those of commands. */
 export const tooLong = 75
 
-/** Runs the operation of a command, or else the command line of a task. */
+/** What every command of the console may touch. */
+export type ConsoleIo = Pick<Io, 'cwd' | 'env' | 'shared'>
+
+/** Runs the operation of a command, or else its command line. */
 export async function perform(command: Command, task: Task, io: ConsoleIo): Promise<Printed> {
   const person = personIo(task, io)
-  if ('args' in task.asked) return callCommand(command, task.asked.args, person)
-  if (command.operation === undefined) throw new Error(`${task.command} has a command line only`)
-  const { input, output, config } = task.asked
+  if (command.operation === undefined) {
+    return callCommand(command, argvOf(command.spec, task), person)
+  }
+  const { input, output, config } = task
   const [out, remarks] = [createTexts(), createTexts()]
   const context = contextOf(config, { ...person, err: remarks.add })
   const { err, ...answered } = await command.operation.answer(input, output, context, {
@@ -24,6 +26,23 @@ export async function perform(command: Command, task: Task, io: ConsoleIo): Prom
   })
   if (out.isTooLong()) return { code: tooLong, out: '', err: '' }
   return { ...answered, out: out.text(), err: `${remarks.text()}${err}` }
+}
+
+/**
+ * For one person: they act, not the user of the operating system that the console runs as. A change
+ * gets stores of its own, because it may make Redis wait for its replicas.
+ */
+function personIo(task: Task, { cwd, env, shared }: ConsoleIo) {
+  const { username, address, writes, protectedRoles, draft } = task
+  return {
+    cwd,
+    env,
+    userName: username,
+    actor: { kind: 'user', name: username, origin: `${address} (console)` } as const,
+    protectedRoles,
+    ...(draft !== undefined && { draft }),
+    ...(!writes && shared !== undefined && { shared }),
+  }
 }
 
 /** Keeps what a command writes, as long as that is not too much. */
@@ -61,50 +80,21 @@ async function callCommand(
   return { code, out: out.text(), err: err.text(), isForbidden }
 }
 
-/** The values of a call, and the format of its answer. */
-interface Called {
-  readonly output: string
-  readonly values: Input
-}
-
-interface CommandLine {
-  readonly spec: CommandSpec
-  /** The configuration of the console. */
-  readonly config: string | undefined
-  readonly fixed?: readonly string[] | undefined
-  /** The directory of a draft, and the option or the last argument that names it. */
-  readonly draft?: { readonly name: string; readonly directory: string } | undefined
-}
-
 /**
  * The command line of a call. Every value is part of an argument that begins with its option's name,
  * or comes after `--`: none can become an option.
  */
-export function argvOf(
-  { spec, config, fixed = [], draft }: CommandLine,
-  parameters: readonly Parameter[],
-  { output, values }: Called,
-): readonly string[] {
-  const options = parameters.flatMap(({ name, isArgument }) => {
-    const value = values[name]
-    if (isArgument || value === undefined || value === false) return []
+function argvOf(spec: CommandSpec, { input, output, config }: Task): readonly string[] {
+  const positional = spec.arguments.map(({ name }) => name.toLowerCase())
+  const options = Object.entries(input).flatMap(([name, value]) => {
+    if (positional.includes(name) || value === false) return []
     return [value === true ? `--${name}` : `--${name}=${value}`]
   })
-  const positionals = parameters.flatMap(({ name, isArgument }) => {
-    const value = values[name]
-    return isArgument && value !== undefined ? [String(value)] : []
-  })
-  const file = spec.arguments.some(({ name, many }) => name === 'FILE' && !many)
-  const isOption = draft !== undefined && Object.hasOwn(spec.options, draft.name)
   return [
     ...options,
-    ...fixed,
-    ...(isOption ? [`--${draft.name}=${draft.directory}`] : []),
-    ...(spec.options['output'] === undefined ? [] : [`--output=${output}`]),
-    ...(spec.options['config'] === undefined || config === undefined ? [] : [`--config=${config}`]),
+    `--output=${output}`,
+    ...(config === undefined ? [] : [`--config=${config}`]),
     '--',
-    ...(file && config !== undefined ? [config] : []),
-    ...positionals,
-    ...(draft === undefined || isOption ? [] : [draft.directory]),
+    ...positional.flatMap((name) => (input[name] === undefined ? [] : [String(input[name])])),
   ]
 }

@@ -1,8 +1,6 @@
 import type { Command, CommandSpec, FindCommand } from '../../cli/command.ts'
-import type { Operation } from '../../cli/offered/operations.ts'
-import { questions } from '../../cli/offered/operations.ts'
+import { type Operation, offeredOperations } from '../../cli/offered/operations.ts'
 import { type Parameter, parametersOf } from '../../cli/offered/parameters.ts'
-import { draftOperations, writeOperations } from '../../cli/offered/writes.ts'
 import { version } from '../../kernel/version.ts'
 import { directoryName, draftName, mostFiles } from './draft.ts'
 
@@ -10,7 +8,7 @@ import { directoryName, draftName, mostFiles } from './draft.ts'
 export async function openApiDocument(find: FindCommand): Promise<object> {
   const paths: Record<string, Record<string, object>> = structuredClone(accessPaths)
   const schemas: Record<string, object> = { Errors: errors, Problem: problem }
-  for (const operation of [...questions, ...draftOperations, ...writeOperations]) {
+  for (const operation of offeredOperations) {
     const command = await find(operation.command)
     if (command === undefined) throw new Error(`unknown command ${operation.command}`)
     const path = `/${operation.command.replaceAll(' ', '/')}`

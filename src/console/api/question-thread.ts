@@ -7,10 +7,12 @@ import type { DraftDirectory } from '../../operations/context.ts'
 /** A command to run, and for whom. */
 export interface Task {
   readonly command: string
-  /** A command line, or what its operation is to answer. */
-  readonly asked:
-    | { readonly args: readonly string[] }
-    | { readonly input: Input; readonly output: string; readonly config: string | undefined }
+  /** The values of the call, by the name of the argument or option. */
+  readonly input: Input
+  /** The format of the answer. */
+  readonly output: string
+  /** The configuration of the console. */
+  readonly config: string | undefined
   readonly username: string
   /** The client's address. */
   readonly address: string

@@ -3,17 +3,15 @@ import type { Command, Commands } from '../../cli/command.ts'
 import { exitCodes } from '../../cli/exit-codes.ts'
 import type { Io } from '../../cli/io.ts'
 import { checkInput } from '../../cli/offered/check-input.ts'
-import { type Operation, questions } from '../../cli/offered/operations.ts'
+import { type Operation, offeredOperations } from '../../cli/offered/operations.ts'
 import { type Parameter, parametersOf } from '../../cli/offered/parameters.ts'
-import { draftOperations, writeOperations } from '../../cli/offered/writes.ts'
 import { createSharedStores } from '../../operations/kept-stores.ts'
 import type { FindCallerOrigin } from '../access/caller-origin.ts'
 import type { ConsoleGuard } from '../access/guard.ts'
 import type { FindProtectedRoles } from '../access/roles.ts'
 import { ClientGone, Problem } from '../problem.ts'
-import { argvOf, perform } from './call-command.ts'
+import { type ConsoleIo, perform } from './call-command.ts'
 import { readDraft } from './draft.ts'
-import type { ConsoleIo } from './person-io.ts'
 import { Busy, QuestionThread } from './question-thread.ts'
 import { sendPrinted } from './reply.ts'
 
@@ -49,7 +47,7 @@ interface Offered extends Omit<Operation, 'command'> {
 /** Finds the command of each operation. Throws when the table names one that does not exist. */
 export async function createOperations(parts: CommandParts): Promise<RegisterOperations> {
   const offered: Offered[] = []
-  for (const operation of [...questions, ...draftOperations, ...writeOperations]) {
+  for (const operation of offeredOperations) {
     const command = await parts.commands.find(operation.command)
     if (command === undefined) throw new Error(`unknown command ${operation.command}`)
     offered.push({ ...operation, command, accepted: parametersOf(operation, command.spec) })
@@ -77,8 +75,8 @@ interface RouteParts extends OperationParts {
 }
 
 function addRoute(scope: FastifyInstance, offered: Offered, parts: RouteParts): void {
-  const { command, role, kind, accepted, fixed, confirms } = offered
-  const { spec, operation } = command
+  const { command, role, kind, accepted, confirms } = offered
+  const { spec } = command
   const { config, guard, originOf, thread, io, onBug } = parts
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -91,22 +89,14 @@ function addRoute(scope: FastifyInstance, offered: Offered, parts: RouteParts): 
     const { username, roleKey } = guard.sessionOf(request)
     const { address } = originOf(request)
     if (kind === 'change') allowWaiting(reply, Number(input['wait'] ?? 0))
-    const named =
-      draft && offered.draft ? { name: offered.draft, directory: draft.name } : undefined
     const { output: format = 'json', confirm: _, ...values } = input
     const output = String(format)
     // `confirm` is the answer to the question that a command asks.
     const sure = kind === 'change' && { yes: true }
-    const line = { spec, config, fixed, draft: named }
-    const asked = operation
-      ? {
-          input: { ...values, ...(named && { [named.name]: named.directory }), ...sure },
-          output,
-          config,
-        }
-      : { args: argvOf(line, accepted, { output, values }) }
+    const named = draft && offered.draft && { [offered.draft]: draft.name }
     const task = {
-      ...{ command: spec.name, asked, username, address, draft, writes: kind === 'change' },
+      ...{ command: spec.name, input: { ...values, ...named, ...sure }, output, config },
+      ...{ username, address, draft, writes: kind === 'change' },
       protectedRoles: parts.protectedRoles(roleKey),
     }
     const printed = offered.needsThread

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { emptiedRedis } from '../support/emptied-redis.ts'
+import { prefix, testStore } from '../support/published-policies.ts'
+import { approve, createOffice, propose, proposed, push } from './approval-office.ts'
 import { folder, policy } from './policy-runner.ts'
+import { sayAs } from './shadow-replica.ts'
 
 const directory = {
   'policies/model.conf': readFileSync('policies/model.conf', 'utf8'),
@@ -81,4 +86,60 @@ routes:
   expect(out).toContain('no test is about the route /assets')
   expect(out).toContain('the route /assets is public: * /assets')
   expect(out).not.toContain('route /orders')
+})
+
+describe('a stored policy that breaks a guardrail since another route is public', () => {
+  const redis = emptiedRedis()
+
+  /** Proposes a policy and makes it the shadow. Then a route is public. */
+  async function stored() {
+    const at = await createOffice(redis.url, undefined)
+    await at.write('policies/guardrails.yaml', '- public at most: []\n')
+    const revision = await proposed(at)
+    const shadow = await at.run([
+      'push',
+      '--shadow',
+      '--no-tests',
+      '-m',
+      'see',
+      '--yes',
+      '--no-wait',
+    ])
+    expect(shadow).toMatchObject({ code: 0 })
+    const { head } = (await (await testStore(redis)).shadow.read()) ?? {}
+    await sayAs(redis, head?.sequence, { id: 'gw-1', evidence: { evaluated: 50 } })
+    await at.write(
+      'config/postern.yaml',
+      stringify({
+        ...{ application: { mode: 'dev' }, redis: { url: redis.url, prefix } },
+        upstreams: { app: { targets: ['http://127.0.0.1:3000'] } },
+        routes: [{ path: '/assets', upstream: 'app', access: 'public', reason: 'Pictures.' }],
+        policy: { source: 'redis' },
+      }),
+    )
+    return { at, revision }
+  }
+
+  test('is neither approved, published, promoted nor proposed again', async () => {
+    const { at, revision } = await stored()
+
+    const refused = [
+      await approve(at, revision, 'ben.pem'),
+      await push(at, revision),
+      await at.run(['promote', revision, '--yes', '--no-wait']),
+      await propose(at, revision),
+    ]
+
+    for (const { code, err } of refused) {
+      expect({ code, err }).toEqual({
+        code: 3,
+        err: expect.stringContaining(
+          'guardrails.yaml:1: error: breaks "public at most: nothing": the route /assets is public: * /assets\n',
+        ),
+      })
+    }
+    expect(await (await testStore(redis)).head()).toBeUndefined()
+    const json = await at.run(['push', revision, '--yes', '--no-wait', '--output', 'json'])
+    expect(JSON.parse(json.out)).toMatchObject({ ok: false, revision, errors: [{ line: 1 }] })
+  })
 })

@@ -70,7 +70,7 @@ export const approve = operationCommand(policyApprove, {
   exitCodes: {
     0: 'signed',
     1: 'not signed: stale, altered, not comparable, signed already, or the key is not trusted',
-    3: 'the configuration or the key is not valid',
+    3: 'the policy, the configuration or the key is not valid',
     4: 'a test of policy.directory fails with this policy',
     5: 'Redis is unreachable, or the proposal does not exist',
   },
@@ -132,6 +132,7 @@ export const promote = operationCommand(policyPromote, {
   exitCodes: {
     ...published,
     1: 'not published: no such shadow, not enough evidence or signatures; or replicas are behind',
+    3: 'the policy or the configuration is not valid',
     5: 'Redis is unreachable or does not confirm what was published',
   },
   examples: [

@@ -17,6 +17,7 @@ import type { policyApprove } from './descriptions.ts'
 import { comparedNote, type OpenProposal, openProposal, readCompared } from './open-proposal.ts'
 import { nextStep, proposalDocument, staleReason } from './proposal-state.ts'
 import { checkRevision } from './publishing.ts'
+import { refuseBroken } from './refuse-broken.ts'
 import { compareWith, type Reviewing, type ReviewParts, remembered, reviewParts } from './review.ts'
 import { givenSigner, type Signer, signatureNote } from './signing.ts'
 
@@ -37,6 +38,7 @@ export const review: ReviewOf<typeof policyApprove, string> = (input, caller) =>
     const { open, diff } = review
     // Whoever made a signature elsewhere was asked there, after the checks there.
     if (given === undefined) await checkAgain(open.set, input, reviewing)
+    else refuseBroken(open.set, reviewing)
     const { revision } = open.proposal
     return {
       document: { revision, signer: signer.name, diff: diff && diffDocument(diff) },

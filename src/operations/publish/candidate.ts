@@ -9,6 +9,7 @@ import { reviewDirectory } from '../policy/review.ts'
 import { runTests, type TestReport, testsDocument } from '../policy/run-tests.ts'
 import { readSurroundings } from '../policy/surroundings.ts'
 import type { BasePlace } from './base.ts'
+import { refuseBroken } from './refuse-broken.ts'
 import type { Reviewing, Tell } from './review.ts'
 
 /** A policy that may be published: a directory that is valid and tested, or an earlier revision. */
@@ -88,6 +89,7 @@ export async function readNamed(
 ): Promise<Candidate> {
   if (!isRevision(name)) return readCandidate(name, input, reviewing)
   const { files, set } = await read()
+  refuseBroken(set, reviewing)
   return { files, set, engine: notedEngine(set, reviewing), ...untested }
 }
 

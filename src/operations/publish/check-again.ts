@@ -7,6 +7,7 @@ import { readExpectations } from '../policy/review.ts'
 import { runTests } from '../policy/run-tests.ts'
 import type { PolicySettings } from '../policy-settings.ts'
 import { tellReplay } from './publishing.ts'
+import { refuseBroken } from './refuse-broken.ts'
 import type { Reviewing } from './review.ts'
 
 interface CheckInput {
@@ -16,13 +17,15 @@ interface CheckInput {
 
 /**
  * Runs tests and replay on the machine of an approver: what the proposer recorded of them, no signature
- * covers. Tells the results, also that there is nothing to run. Refuses a policy that fails.
+ * covers. Tells the results, also that there is nothing to run. Refuses a policy that fails or breaks a
+ * guardrail.
  */
 export async function checkAgain(
   set: PolicySet,
   input: CheckInput,
   { settings, context, tell }: Reviewing,
 ): Promise<void> {
+  refuseBroken(set, { settings, tell })
   const { directory } = settings
   const { admission, note: about } = settings.admission()
   const expectations = await readExpectations(directory, context)

@@ -10,6 +10,7 @@ import type { policyPromote } from './descriptions.ts'
 import { findShadow, type ObservedShadow, refuseFiles } from './observed-shadow.ts'
 import { checkOver, checkRevision, reviewPublishing, waitingOf } from './publishing.ts'
 import { reviewProposal } from './push.ts'
+import { refuseBroken } from './refuse-broken.ts'
 import { type Reviewing, remembered } from './review.ts'
 
 type PromoteInput = InputOf<typeof policyPromote.input>
@@ -64,6 +65,7 @@ async function reviewPromotion(
         return decline(`refused: Redis lost the document of ${revision}: push the shadow again`)
       }
       const set = policyOf(document)
+      refuseBroken(set, reviewing)
       return {
         ...{ ...sole, files: document.files, set, kind: 'promote', evidence },
         message: input.message ?? head.message,

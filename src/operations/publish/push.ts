@@ -24,6 +24,7 @@ import {
   waitingOf,
   watched,
 } from './publishing.ts'
+import { refuseBroken } from './refuse-broken.ts'
 import { type Reviewing, remembered, reviewParts } from './review.ts'
 import { commitShadow, prepareShadow, reviewShadow } from './shadow.ts'
 
@@ -98,6 +99,7 @@ export async function reviewProposal(
       const approved = await openApproved(name, parts)
       const { document, set, proposal, statement } = approved
       const { author, message } = statement
+      refuseBroken(set, reviewing)
       return {
         ...{ approved, files: document.files, set, kind: proposal.about.kind, author, message },
         ...{ engine: notedEngine(set, reviewing), over: { option: input.over } },

@@ -19,14 +19,14 @@ function checkUrl({ url, tls }: ConsoleDraft, report: Report): void {
   if (url === undefined || report.hasProblem(at)) return
   const problem = originProblem(url)
   if (problem !== undefined) {
-    report.problem(at, `${at}: ${problem}`)
+    report.problem(at, `: ${problem}`)
     return
   }
   if (url.startsWith('https:')) return
   if (tls !== undefined) {
-    report.problem(at, `${at}: console.tls is set, so browsers use https; write https://`)
+    report.problem(at, ': console.tls is set, so browsers use https; write https://')
   } else if (!isLoopback(URL.parse(url)?.hostname ?? '')) {
-    report.problem(at, `${at} must use https://; http:// is accepted for loopback addresses only`)
+    report.problem(at, ' must use https://; http:// is accepted for loopback addresses only')
   }
 }
 
@@ -37,7 +37,7 @@ function checkTransport({ host, url, tls }: ConsoleDraft, report: Report): void 
   if (['console.tls', 'console.url', at].some((path) => report.hasProblem(path))) return
   report.problem(
     at,
-    `${at}: ${subject(host)} is not a loopback address, so passwords would cross the network in plain text; set console.tls, or set console.url to the https:// address of the proxy in front of it`,
+    `: ${subject(host)} is not a loopback address, so passwords would cross the network in plain text; set console.tls, or set console.url to the https:// address of the proxy in front of it`,
   )
 }
 
@@ -49,8 +49,7 @@ function checkRoles({ roles }: ConsoleDraft, report: Report): void {
       if (key === undefined) return
       const other = first.get(key)
       if (other !== undefined && other !== at) {
-        const message = `${at}[${index}]: ${subject(key)} is already in ${other}; keep one`
-        report.problem(`${at}[${index}]`, message)
+        report.problem(`${at}[${index}]`, `: ${subject(key)} is already in ${other}; keep one`)
       }
       first.set(key, other ?? at)
     })

@@ -65,17 +65,17 @@ function checkSecret({ application, jwt }: Draft, report: Report): void {
   const cure = 'set POSTERN_JWT__SECRET or POSTERN_JWT__SECRET_FILE to at least 32 random bytes'
 
   if (secret === MASK) {
-    report.problem(at, `${at} is the mask of "config print", not a secret: ${cure}`)
+    report.problem(at, ` is the mask of "config print", not a secret: ${cure}`)
     return
   }
   if (modeFacts(application?.mode, 0).weakSecretAllowed) return
   if (secret === undefined) {
     if (jwt?.keyDirectory !== undefined || report.hasProblem('jwt.keyDirectory')) return
-    report.problem(at, `${at} is required: ${cure}`)
+    report.problem(at, ` is required: ${cure}`)
     return
   }
   const weakness = secretWeakness(secret)
-  if (weakness !== undefined) report.problem(at, `${at} ${weakness}: ${cure}`)
+  if (weakness !== undefined) report.problem(at, ` ${weakness}: ${cure}`)
 }
 
 function checkLifetime({ jwt }: Draft, report: Report): void {
@@ -85,7 +85,7 @@ function checkLifetime({ jwt }: Draft, report: Report): void {
   if (maxLifetimeSeconds >= timeout || report.hasProblem('jwt.timeout')) return
   report.problem(
     at,
-    `${at}: ${maxLifetimeSeconds} is less than jwt.timeout (${timeout}), so every issued token would be rejected; use at least ${timeout}`,
+    `: ${maxLifetimeSeconds} is less than jwt.timeout (${timeout}), so every issued token would be rejected; use at least ${timeout}`,
   )
 }
 
@@ -97,14 +97,14 @@ function checkCookie({ application, cookie }: Draft, report: Report): void {
     const mode = subject(application?.mode)
     report.problem(
       at,
-      `${at}: "none" requires a Secure cookie, which mode ${mode} does not set; use lax or strict`,
+      `: "none" requires a Secure cookie, which mode ${mode} does not set; use lax or strict`,
     )
   }
   for (const [index, origin] of cookie?.trustedOrigins?.entries() ?? []) {
     const at = `cookie.trustedOrigins[${index}]`
     if (origin === undefined) continue
     const problem = originProblem(origin)
-    if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
+    if (problem !== undefined) report.problem(at, `: ${problem}`)
   }
 }
 
@@ -112,7 +112,7 @@ function checkDatabase({ database }: Draft, report: Report): void {
   const url = database?.url
   if (url === undefined) return
   const read = isMysqlUrl(url) ? readMysqlUrl(url) : readDatabaseUrl(url)
-  if (typeof read === 'string') report.problem('database.url', `database.url ${read}`)
+  if (typeof read === 'string') report.problem('database.url', ` ${read}`)
 }
 
 function checkWorkers(draft: Draft, report: Report): void {
@@ -122,13 +122,13 @@ function checkWorkers(draft: Draft, report: Report): void {
   if (typeof workers !== 'number' || workers === 1 || missing.length === 0) return
   report.problem(
     at,
-    `${at} is ${workers}, so ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} required: workers share accounts, captchas, limits and logouts`,
+    ` is ${workers}, so ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} required: workers share accounts, captchas, limits and logouts`,
   )
 }
 
 function checkLoginLog({ logger }: Draft, report: Report): void {
   if (logger?.required !== true || logger.enableddb !== false) return
-  report.problem('logger.required', 'logger.required is true, so logger.enableddb must be true')
+  report.problem('logger.required', ' is true, so logger.enableddb must be true')
 }
 
 function checkPorts(draft: Draft, report: Report): void {
@@ -144,7 +144,7 @@ function checkPorts(draft: Draft, report: Report): void {
     // With 0 the system assigns a free port.
     const other = port === 0 ? undefined : ports.slice(0, index).find(([, it]) => it === port)
     if (other === undefined || report.hasProblem(at) || report.hasProblem(other[0])) continue
-    report.problem(at, `${at}: ${port} is already used by ${other[0]}; use another port`)
+    report.problem(at, `: ${port} is already used by ${other[0]}; use another port`)
   }
 }
 
@@ -153,10 +153,7 @@ function checkUpgrades({ upgrades }: Draft, report: Report): void {
     const at = `upgrades.protocols[${index}]`
     // After one checked request, a client could send any others on the same connection.
     if (protocol === 'h2c' || protocol?.startsWith('http/') || protocol?.startsWith('tls/')) {
-      report.problem(
-        at,
-        `${at}: ${quote(protocol)} would carry requests past every check; remove it`,
-      )
+      report.problem(at, `: ${quote(protocol)} would carry requests past every check; remove it`)
     }
   })
 }
@@ -174,10 +171,9 @@ function checkHeaders({ headers, identity }: Draft, report: Report): void {
     const folded = name.toLowerCase().replace(/[^a-z0-9]/g, '-')
     const owner = owners.get(folded)
     if (owner !== undefined) {
-      const message = `${at}: ${quote(name)} is the same header as ${owner}; use another name`
-      report.problem(at, message)
+      report.problem(at, `: ${quote(name)} is the same header as ${owner}; use another name`)
     } else if (RESERVED.test(folded)) {
-      report.problem(at, `${at}: ${quote(name)} is a reserved header; use another name`)
+      report.problem(at, `: ${quote(name)} is a reserved header; use another name`)
     }
     owners.set(folded, owner ?? at)
   }
@@ -190,13 +186,13 @@ function checkAssertion({ identity, jwt, forwardAuth }: Draft, report: Report): 
   if (jwt?.keyDirectory === undefined && !report.hasProblem('jwt.keyDirectory')) {
     report.problem(
       'identity.assertion.enabled',
-      'identity.assertion.enabled is true, so jwt.keyDirectory is required: upstreams verify with its public keys',
+      ' is true, so jwt.keyDirectory is required: upstreams verify with its public keys',
     )
   }
   if (forwardAuth?.enabled === true && assertion.audience === undefined) {
     report.problem(
       'identity.assertion.audience',
-      'identity.assertion.audience is required when forwardAuth is enabled: Postern does not know the upstream',
+      ' is required when forwardAuth is enabled: Postern does not know the upstream',
     )
   }
 }
@@ -205,8 +201,7 @@ function checkAlphabet({ captcha }: Draft, report: Report): void {
   const alphabet = captcha?.alphabet ?? ''
   const repeated = [...alphabet].find((character, index) => alphabet.indexOf(character) !== index)
   if (repeated === undefined) return
-  const message = `captcha.alphabet: ${quote(repeated)} appears twice; list each character once`
-  report.problem('captcha.alphabet', message)
+  report.problem('captcha.alphabet', `: ${quote(repeated)} appears twice; list each character once`)
 }
 
 function checkOrder({ limits, login, shutdown }: Draft, report: Report): void {
@@ -229,9 +224,6 @@ function checkOrder({ limits, login, shutdown }: Draft, report: Report): void {
 
   for (const [lowAt, low = 0, highAt, high = 0] of pairs) {
     if (low <= high || report.hasProblem(lowAt) || report.hasProblem(highAt)) continue
-    report.problem(
-      lowAt,
-      `${lowAt}: ${low} is greater than ${highAt} (${high}); use at most ${high}`,
-    )
+    report.problem(lowAt, `: ${low} is greater than ${highAt} (${high}); use at most ${high}`)
   }
 }

@@ -21,7 +21,7 @@ function checkList(
     const at = `${setting}[${index}]`
     if (host === undefined || report.hasProblem(at)) return
     const problem = hostProblem(host)
-    if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
+    if (problem !== undefined) report.problem(at, `: ${problem}`)
   })
 }
 

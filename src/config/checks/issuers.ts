@@ -16,10 +16,7 @@ export function checkIssuers(draft: Draft, report: Report): void {
   draft.issuers?.forEach((each, index) => {
     const at = `issuers[${index}]`
     if (each === undefined) return
-    const say: Say = (key, problem) => {
-      const path = `${at}.${key}`
-      if (!report.hasProblem(path)) report.problem(path, `${path}${problem}`)
-    }
+    const say: Say = (key, problem) => report.firstProblem(`${at}.${key}`, problem)
     checkDistinct(each, at, { firstIssuer, firstName }, say)
     checkPrefix(each, at, prefixes, say)
     checkKeySource(each, say)

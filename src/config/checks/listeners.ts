@@ -9,7 +9,7 @@ export function checkListeners(draft: Draft, report: Report): void {
   const listeners = listenersOf(draft)
   for (const { name, problem } of listeners) {
     const at = `${name}.host`
-    if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
+    if (problem !== undefined) report.problem(at, `: ${problem}`)
   }
   for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
     upstream?.targets?.forEach((entry, index) => {
@@ -20,7 +20,7 @@ export function checkListeners(draft: Draft, report: Report): void {
       if (own === undefined) return
       report.problem(
         at,
-        `${at}: ${target} is this gateway itself (${own.name}.port), so requests would loop; use the address of the service`,
+        `: ${target} is this gateway itself (${own.name}.port), so requests would loop; use the address of the service`,
       )
     })
   }

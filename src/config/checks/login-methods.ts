@@ -7,10 +7,7 @@ import type { Draft } from '../schema/schema.ts'
 
 /** What each method wants of its settings, and that they can be told apart. */
 export function checkLoginMethods({ login = {} }: Draft, report: Report): void {
-  const say: Say = (setting, problem) => {
-    const at = `login.${setting}`
-    if (!report.hasProblem(at)) report.problem(at, `${at}${problem}`)
-  }
+  const say: Say = (setting, problem) => report.firstProblem(`login.${setting}`, problem)
   for (const { check } of loginMethods) check?.(login, say)
   checkLocal(login, report, say)
   checkNames(login, say)

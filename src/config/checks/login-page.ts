@@ -8,9 +8,7 @@ import { OWN_ENDPOINTS, pathProblem } from './forwarding/routes.ts'
 export function checkLoginPage({ login, cookie }: Draft, report: Report): void {
   const page = login?.page
   if (page?.enabled !== true) return
-  const say = (at: string, problem: string) => {
-    if (!report.hasProblem(at)) report.problem(at, `${at}${problem}`)
-  }
+  const say = (at: string, problem: string) => report.firstProblem(at, problem)
 
   if (cookie?.set === false && !report.hasProblem('cookie.set')) {
     say('login.page.enabled', ' is true, so cookie.set must be true: the page logs in by cookie')

@@ -6,43 +6,47 @@ export function checkPolicySource({ policy, redis, database }: Draft, report: Re
   const url = redis?.url
   if (policy?.follow?.database === true) {
     if (database?.url === undefined && !report.hasProblem('database.url')) {
-      const message =
-        "policy.follow reads go-admin's Casbin table, so database.url is required: the URL of go-admin's database"
-      report.problem('policy.follow', message)
+      report.problem(
+        'policy.follow',
+        " reads go-admin's Casbin table, so database.url is required: the URL of go-admin's database",
+      )
     }
     if (policy.source === 'redis') {
-      const message =
-        'policy.follow is only used with policy.source "files": run "postern policy follow database" to publish to Redis'
-      report.problem('policy.follow', message)
+      report.problem(
+        'policy.follow',
+        ' is only used with policy.source "files": run "postern policy follow database" to publish to Redis',
+      )
     }
   }
   if (policy?.source === 'redis' && url === undefined && !report.hasProblem('redis.url')) {
-    report.problem('policy.source', 'policy.source is "redis", so redis.url is required')
+    report.problem('policy.source', ' is "redis", so redis.url is required')
   }
   if (policy?.source === 'files' && policy.snapshot !== undefined) {
-    const message = 'policy.snapshot is only used with policy.source "redis"; remove it'
-    report.problem('policy.snapshot', message)
+    report.problem('policy.snapshot', ' is only used with policy.source "redis"; remove it')
   }
   const { from, claim } = policy?.domain ?? {}
   if (from === 'claim' && claim === undefined && !report.hasProblem('policy.domain.claim')) {
-    const message = 'policy.domain.from is "claim", so policy.domain.claim is required'
-    report.problem('policy.domain', message)
+    report.problem('policy.domain', '.from is "claim", so policy.domain.claim is required')
   }
   if (from === 'host' && claim !== undefined) {
-    const message = 'policy.domain.claim is only used with policy.domain.from "claim"; remove it'
-    report.problem('policy.domain.claim', message)
+    report.problem(
+      'policy.domain.claim',
+      ' is only used with policy.domain.from "claim"; remove it',
+    )
   }
   // Ignored, it would look as if the files had to be signed.
   if (policy?.source === 'files' && policy.trust !== undefined) {
-    const message =
-      'policy.trust is only used with policy.source "redis": files on disk have no signatures; remove it'
-    report.problem('policy.trust', message)
+    report.problem(
+      'policy.trust',
+      ' is only used with policy.source "redis": files on disk have no signatures; remove it',
+    )
   }
   // Without a hash tag the keys of one script are on several nodes, and every publication fails.
   const prefix = redis?.prefix
   if (url?.includes('+cluster:') && prefix !== undefined && !/^[^{]*\{[^}]+\}/.test(prefix)) {
-    const message =
-      'redis.prefix has no hash tag, which a cluster requires: add braces, such as {postern}:'
-    report.problem('redis.prefix', message)
+    report.problem(
+      'redis.prefix',
+      ' has no hash tag, which a cluster requires: add braces, such as {postern}:',
+    )
   }
 }

@@ -14,13 +14,14 @@ export function checkRefusals({ refusals }: Draft, report: Report): void {
   for (const [tag, texts] of Object.entries(refusals?.messages ?? {})) {
     const at = `refusals.messages.${tag}`
     const before = own.get(tag.toLowerCase())
-    if (before !== undefined) report.problem(at, `${at} is the same language as ${before}`)
+    if (before !== undefined) report.problem(at, ` is the same language as ${before}`)
     own.set(tag.toLowerCase(), tag)
     tags.set(tag.toLowerCase(), tag)
     for (const kind of Object.keys(texts ?? {})) {
       if (kinds.includes(kind)) continue
       const hint = didYouMean(kind, kinds) || '; docs/refusals.md lists them all'
-      report.problem(`${at}.${kind}`, `${at}: ${subject(kind)} is not a kind of message${hint}`)
+      const message = `${at}: ${subject(kind)} is not a kind of message${hint}`
+      report.problemAt(report.placeOf(`${at}.${kind}`), message)
     }
   }
 
@@ -30,8 +31,5 @@ export function checkRefusals({ refusals }: Draft, report: Report): void {
   if (withParents(language.toLowerCase()).some((tag) => tags.has(tag))) return
   const known = [...tags.values()]
   const hint = didYouMean(language, known) || '; add its texts under refusals.messages'
-  report.problem(
-    at,
-    `${at}: ${subject(language)} has no texts (languages: ${known.join(', ')})${hint}`,
-  )
+  report.problem(at, `: ${subject(language)} has no texts (languages: ${known.join(', ')})${hint}`)
 }

@@ -7,5 +7,5 @@ export function checkTracing({ tracing }: Draft, report: Report): void {
   const otlp = tracing?.otlp
   const at = 'tracing.otlp'
   if (otlp === undefined || report.hasProblem(at) || URL.canParse(otlp)) return
-  report.problem(at, `${at}: ${quote(otlp)} is not valid; use a URL such as http://collector:4318`)
+  report.problem(at, `: ${quote(otlp)} is not valid; use a URL such as http://collector:4318`)
 }

@@ -40,7 +40,7 @@ export function applySchema(
 
   const problem = checkScalar(setting, tree, quotes)
   if (problem === undefined && tree.kind === 'scalar') return tree.value
-  report.problem(path, `${path}: ${problem}`)
+  report.problem(path, `: ${problem}`)
   return setting.default
 }
 
@@ -48,10 +48,7 @@ function applyMap(setting: Setting, tree: Tree | undefined, report: Report, path
   const given = tree === undefined || isEmpty(tree) ? undefined : tree
   if (given !== undefined && given.kind !== 'map') {
     const kind = given.kind === 'list' ? 'a list' : 'a single value'
-    report.problem(
-      path,
-      `${path ? `${path}:` : 'the file'} must be a mapping (key: value), not ${kind}`,
-    )
+    report.problem(path, `${path ? ':' : 'the file'} must be a mapping (key: value), not ${kind}`)
   }
   const entries = given?.kind === 'map' ? given.entries : new Map<string, never>()
   const custom = patternEntries(setting)
@@ -75,7 +72,7 @@ function applyMap(setting: Setting, tree: Tree | undefined, report: Report, path
     const needed = child.default === undefined && setting.required?.includes(key)
     if (entry === undefined && needed) {
       if (!report.hasProblem(path)) {
-        report.problem(childPath, `${childPath} is required. ${firstSentence(child)}`)
+        report.problem(childPath, ` is required. ${firstSentence(child)}`)
       }
       continue
     }
@@ -98,15 +95,15 @@ function applyList(
   if (given === undefined) return Object.freeze(structuredClone(setting.default))
   if (given.kind !== 'list') {
     const kind = given.kind === 'map' ? 'a mapping' : 'a single value'
-    report.problem(path, `${path}: must be a list (- value), not ${kind}`)
+    report.problem(path, `: must be a list (- value), not ${kind}`)
     return Object.freeze(structuredClone(setting.default))
   }
 
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items = {} } = setting
   const { length } = given.items
-  if (length < minItems) report.problem(path, `${path}: must have at least one entry`)
+  if (length < minItems) report.problem(path, ': must have at least one entry')
   if (length > maxItems) {
-    report.problem(path, `${path}: must have at most ${maxItems} entries, not ${length}`)
+    report.problem(path, `: must have at most ${maxItems} entries, not ${length}`)
   }
 
   const values = given.items.map((item, index) =>
@@ -117,7 +114,7 @@ function applyList(
       const first = values.indexOf(value)
       if (value === undefined || first === index) return
       const itemPath = joinPath(path, index)
-      report.problem(itemPath, `${itemPath}: duplicate of ${joinPath(path, first)}; remove one`)
+      report.problem(itemPath, `: duplicate of ${joinPath(path, first)}; remove one`)
     })
   }
   return Object.freeze(values)

@@ -53,7 +53,7 @@ export function overlayEnvironment(
     const key = variable.path.join('.')
     report.remember(key, { file: variable.name })
     const { tree: value, messages } = meaning(variable, readSecretFile)
-    for (const message of messages) report.problem(key, `${key}: ${message}`)
+    for (const message of messages) report.problem(key, `: ${message}`)
     return value === undefined ? tree : withValue(tree, variable.path, value)
   }, file)
 }

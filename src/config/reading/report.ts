@@ -5,8 +5,10 @@ import type { Place } from './tree.ts'
 export interface Report {
   /** Records the place of a setting. */
   remember(path: string, place: Place): void
-  /** Adds a problem at the place of a setting, or of the nearest section around it. */
-  problem(path: string, message: string): void
+  /** Adds the problem `${path}${rest}` at the place of a setting, or of the nearest section around it. */
+  problem(path: string, rest: string): void
+  /** As `problem`, unless the setting, or a section around it, already has one. */
+  firstProblem(path: string, rest: string): void
   /** Adds a problem that does not belong to a known setting. */
   problemAt(place: Place, message: string): void
   /** Whether the setting, or a section around it, already has a problem. */
@@ -27,21 +29,28 @@ export function createReport(origin: Place): Report {
     return (known === undefined ? undefined : places.get(known)) ?? origin
   }
 
+  function problem(path: string, rest: string) {
+    broken.add(path)
+    problems.push({ ...placeOf(path), message: `${path}${rest}` })
+  }
+
+  function hasProblem(path: string): boolean {
+    return upwards(path).some((ancestor) => broken.has(ancestor))
+  }
+
   return {
     remember(path, place) {
       places.set(path, place)
     },
-    problem(path, message) {
-      broken.add(path)
-      problems.push({ ...placeOf(path), message })
+    problem,
+    firstProblem(path, rest) {
+      if (!hasProblem(path)) problem(path, rest)
     },
     problemAt(place, message) {
       problems.push({ ...place, message })
     },
     placeOf,
-    hasProblem(path) {
-      return upwards(path).some((ancestor) => broken.has(ancestor))
-    },
+    hasProblem,
     problems() {
       return problems.toSorted(
         (a, b) => (a.line ?? Infinity) - (b.line ?? Infinity) || (a.column ?? 0) - (b.column ?? 0),

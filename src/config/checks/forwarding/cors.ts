@@ -9,24 +9,27 @@ export function checkCors({ cors }: Draft, report: Report): void {
     const at = `cors.origins[${index}]`
     if (origin === undefined || origin === '*' || report.hasProblem(at)) return
     const problem = originProblem(origin)
-    if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
+    if (problem !== undefined) report.problem(at, `: ${problem}`)
   })
 
   if (origins.includes('*') && origins.length > 1) {
-    const message =
-      'cors.origins: "*" cannot be combined with other origins; remove "*" or the others'
-    report.problem('cors.origins', message)
+    report.problem(
+      'cors.origins',
+      ': "*" cannot be combined with other origins; remove "*" or the others',
+    )
   }
   // Any page could act as the logged-in user and read the responses.
   if (origins.includes('*') && cors?.credentials === true) {
-    const message = 'cors.credentials: true cannot be combined with origin "*"; list the origins'
-    report.problem('cors.credentials', message)
+    report.problem(
+      'cors.credentials',
+      ': true cannot be combined with origin "*"; list the origins',
+    )
   }
   for (const key of ['headers', 'exposeHeaders'] as const) {
     cors?.[key]?.forEach((name, index) => {
       const at = `cors.${key}[${index}]`
       // Browsers disagree: a wildcard to some, a literal name to others, and never Authorization.
-      if (name === '*') report.problem(at, `${at}: "*" is not supported; list each header by name`)
+      if (name === '*') report.problem(at, ': "*" is not supported; list each header by name')
     })
   }
 }

@@ -10,7 +10,7 @@ export function checkForwardAuth({ application, forwardAuth }: Draft, report: Re
   if ((application?.trustedProxies ?? []).length > 0) return
   report.problem(
     at,
-    `${at} is required when forwardAuth is enabled: list the proxies that send forward-auth requests`,
+    ' is required when forwardAuth is enabled: list the proxies that send forward-auth requests',
   )
 }
 
@@ -20,7 +20,7 @@ export function checkProxies({ application }: Draft, report: Report): void {
     const at = `application.trustedProxies[${index}]`
     if (range === undefined || report.hasProblem(at)) return
     const problem = rangeProblem(range) ?? everyoneProblem(range)
-    if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
+    if (problem !== undefined) report.problem(at, `: ${problem}`)
   })
 }
 

@@ -8,10 +8,7 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export function checkRespond(at: string, route: RouteDraft, report: Report): void {
   const { respond } = route
   if (respond === undefined) return
-  const say = (key: string, problem: string) => {
-    const place = `${at}.${key}`
-    if (!report.hasProblem(place)) report.problem(place, `${place}${problem}`)
-  }
+  const say = (key: string, problem: string) => report.firstProblem(`${at}.${key}`, problem)
   const { status, body, file, redirect } = respond
   const hasBody = body !== undefined || file !== undefined
 

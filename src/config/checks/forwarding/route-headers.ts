@@ -58,9 +58,7 @@ function checkNames(
     const problem =
       reservedProblem(name, direction, draft) ??
       (first && `${subject(name)} is the same header as ${first}; keep one`)
-    if (problem !== undefined && !report.hasProblem(place)) {
-      report.problem(place, `${place}: ${problem}`)
-    }
+    if (problem !== undefined) report.firstProblem(place, `: ${problem}`)
     firstAt.set(folded, first ?? `${at}.${key}`)
   }
 }

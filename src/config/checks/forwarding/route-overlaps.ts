@@ -19,7 +19,7 @@ export function checkRouteOverlaps({ routes }: Draft, report: Report): void {
     const namesake = route.name === undefined ? undefined : names.get(route.name)
     if (namesake !== undefined) {
       const message = `${subject(route.name)} is already the name of ${namesake}; choose another`
-      report.problem(`${at}.name`, `${at}.name: ${message}`)
+      report.problem(`${at}.name`, `: ${message}`)
     }
     if (route.name !== undefined) names.set(route.name, namesake ?? at)
     if (report.hasProblem(`${at}.path`)) return
@@ -29,7 +29,7 @@ export function checkRouteOverlaps({ routes }: Draft, report: Report): void {
     if (taken === undefined) return
     const first = places.get(taken.key)
     const message = `${subject(route.path)}${taken.words} is already the path of ${first}; keep one`
-    report.problem(`${at}.path`, `${at}.path: ${message}`)
+    report.problem(`${at}.path`, `: ${message}`)
   })
 }
 
@@ -49,10 +49,10 @@ function checkMethods({ methods }: DraftRoute, at: string, report: Report): void
     const place = `${at}.methods[${index}]`
     if (method === undefined || report.hasProblem(place)) return
     if (isRefusedMethod(method)) {
-      report.problem(place, `${place}: Postern refuses ${method} on every path; remove it`)
+      report.problem(place, `: Postern refuses ${method} on every path; remove it`)
     } else if (!METHODS.includes(method)) {
       const hint = didYouMean(method, METHODS)
-      report.problem(place, `${place}: ${subject(method)} is not a method of HTTP${hint}`)
+      report.problem(place, `: ${subject(method)} is not a method of HTTP${hint}`)
     }
   })
 }

@@ -21,15 +21,13 @@ export function checkRouteShaping(
 function checkAddresses(at: string, lists: RouteDraft['addresses'], report: Report): void {
   if (lists === undefined || report.hasProblem(at)) return
   if (lists.allow === undefined && lists.deny === undefined) {
-    report.problem(at, `${at} needs allow or deny; remove it to accept every address`)
+    report.problem(at, ' needs allow or deny; remove it to accept every address')
   }
   for (const key of ['allow', 'deny'] as const) {
     lists[key]?.forEach((range, index) => {
       const place = `${at}.${key}[${index}]`
       const problem = range === undefined ? undefined : rangeProblem(range)
-      if (problem !== undefined && !report.hasProblem(place)) {
-        report.problem(place, `${place}: ${problem}`)
-      }
+      if (problem !== undefined) report.firstProblem(place, `: ${problem}`)
     })
   }
 }

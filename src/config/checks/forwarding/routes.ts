@@ -18,10 +18,7 @@ export function checkRoutes(draft: Draft, report: Report): void {
   ]
   draft.routes?.forEach((route, index) => {
     const at = `routes[${index}]`
-    const say = (key: string, problem: string) => {
-      const path = `${at}.${key}`
-      if (!report.hasProblem(path)) report.problem(path, `${path}${problem}`)
-    }
+    const say = (key: string, problem: string) => report.firstProblem(`${at}.${key}`, problem)
     if (route === undefined) return
 
     checkRouteShaping(at, route, draft, report)
@@ -76,7 +73,7 @@ function checkUpstreamName(at: string, name: string | undefined, draft: Draft, r
   const known = Object.keys(upstreams)
   const defined = known.slice(0, 20).join(', ') || 'none'
   const hint = didYouMean(name, known) || '; add it under upstreams'
-  report.problem(at, `${at}: ${subject(name)} is not defined (defined: ${defined})${hint}`)
+  report.problem(at, `: ${subject(name)} is not defined (defined: ${defined})${hint}`)
 }
 
 /** A path is compared with canonical paths: one that is not canonical would never match. */

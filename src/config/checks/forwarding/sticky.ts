@@ -12,10 +12,7 @@ const restricted = /^__(?:host|secure|http|host-http)-/i
 export function checkSticky(at: string, route: RouteDraft, report: Report): void {
   const { sticky, access, upstream, respond } = route
   if (sticky === undefined) return
-  const say = (key: string, problem: string) => {
-    const place = `${at}.${key}`
-    if (!report.hasProblem(place)) report.problem(place, `${place}${problem}`)
-  }
+  const say = (key: string, problem: string) => report.firstProblem(`${at}.${key}`, problem)
   if (respond === undefined && upstream === undefined) {
     say('sticky', ' has no effect without an upstream; remove it')
   }

@@ -13,13 +13,13 @@ export function checkUpstreams(draft: Draft, report: Report): void {
       const first = upstream.targets?.findIndex((other) => urlOf(other) === url) ?? index
       const problem =
         first < index ? `duplicate of ${at}.targets[${first}]; remove one` : targetProblem(url)
-      if (problem !== undefined) report.problem(path, `${path}: ${problem}`)
+      if (problem !== undefined) report.problem(path, `: ${problem}`)
     })
     checkWeights(at, upstream, report)
     checkTls(`${at}.tls`, upstream, report)
     checkProtocol(at, upstream, report)
     if (name === 'gateway') {
-      report.problem(at, `${at}: this name means Postern itself under endpoints; use another name`)
+      report.problem(at, ': this name means Postern itself under endpoints; use another name')
     }
   }
 }
@@ -36,10 +36,7 @@ function checkWeights(at: string, upstream: Upstream, report: Report): void {
   const isUnused = (target: Target) => typeof target === 'object' && target.weight === 0
   const { targets = [] } = upstream ?? {}
   if (targets.length === 0 || !targets.every(isUnused)) return
-  report.problem(
-    `${at}.targets`,
-    `${at}.targets: every weight is 0, so no request can be forwarded; raise one`,
-  )
+  report.problem(`${at}.targets`, ': every weight is 0, so no request can be forwarded; raise one')
 }
 
 function checkTls(at: string, upstream: Upstream, report: Report): void {
@@ -47,11 +44,11 @@ function checkTls(at: string, upstream: Upstream, report: Report): void {
   if (tls === undefined || report.hasProblem(at)) return
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined)) {
     const missing = tls.certFile === undefined ? 'certFile' : 'keyFile'
-    report.problem(at, `${at}: certFile and keyFile must be set together; add ${missing}`)
+    report.problem(at, `: certFile and keyFile must be set together; add ${missing}`)
   }
   // The operator expects TLS, and the connection would be plain.
   if (upstream?.targets?.some((target) => urlOf(target)?.startsWith('http://'))) {
-    report.problem(at, `${at} has no effect on http:// targets; change them to https://`)
+    report.problem(at, ' has no effect on http:// targets; change them to https://')
   }
 }
 
@@ -60,7 +57,7 @@ function checkProtocol(at: string, upstream: Upstream, report: Report): void {
   if (protocol !== undefined && protocol !== 'http1' && keepAlive === false) {
     report.problem(
       `${at}.keepAlive`,
-      `${at}.keepAlive: false is for HTTP/1.1 only, and protocol is "${protocol}"; remove one`,
+      `: false is for HTTP/1.1 only, and protocol is "${protocol}"; remove one`,
     )
   }
   if (protocol !== 'h2' && protocol !== 'h2c') return
@@ -70,7 +67,7 @@ function checkProtocol(at: string, upstream: Upstream, report: Report): void {
     const path = `${at}.targets[${index}]`
     report.problem(
       path,
-      `${path}: protocol "${protocol}" cannot be used with ${wrong} targets; set ${at}.protocol to "${other}"`,
+      `: protocol "${protocol}" cannot be used with ${wrong} targets; set ${at}.protocol to "${other}"`,
     )
   })
 }

@@ -1,6 +1,5 @@
 import { configCheck, configPrint } from '../../operations/config/config.ts'
 import { type Command, outputOption } from '../command.ts'
-import { schemaSpec } from '../config/specs.ts'
 import { operationCommand } from './operation-command.ts'
 import { command } from './run-command.ts'
 
@@ -30,5 +29,21 @@ export const configCommands: readonly Command[] = [
     ],
     view: async () => (await import('../config/config-views.ts')).configPrintView,
   }),
-  command(schemaSpec, async () => (await import('../config/schema.ts')).configSchema),
+  command(
+    {
+      name: 'config schema',
+      summary: 'print the JSON Schema of the configuration file',
+      arguments: [],
+      options: {},
+      exitCodes: { 0: 'printed' },
+      examples: ['postern config schema > schema.json'],
+    },
+    async () => {
+      const { configJsonSchema } = await import('../../config/schema/json-schema.ts')
+      return async (_, io) => {
+        io.out(configJsonSchema())
+        return 0
+      }
+    },
+  ),
 ]

@@ -1,8 +1,7 @@
 import type { TemplateName } from '../descriptions.ts'
-import { forwardAuth } from './forward-auth.ts'
 import { goAdmin } from './go-admin.ts'
 import { kubernetes } from './kubernetes.ts'
-import { minimal } from './minimal.ts'
+import { forwardAuth, minimal } from './minimal.ts'
 import type { Template } from './template.ts'
 
 export const templates: Readonly<Record<TemplateName, Template>> = {

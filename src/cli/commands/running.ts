@@ -2,6 +2,7 @@ import { doctor } from '../../operations/doctor/doctor.ts'
 import { fleet, status, upstreams, version } from '../../operations/running/running.ts'
 import { operationCommand } from './operation-command.ts'
 
+const views = () => import('../running/running-views.ts')
 const unanswered = {
   3: 'the configuration does not say where the gateway listens, and --ops is not given',
   5: 'the gateway did not answer',
@@ -34,7 +35,7 @@ export const statusCommand = operationCommand(status, {
     'postern status --ops http://10.0.0.5:9100',
     'postern status --output json | jq -r .configuration.revision',
   ],
-  view: async () => (await import('../running/status-view.ts')).statusView,
+  view: async () => (await views()).statusView,
 })
 
 export const fleetCommand = operationCommand(fleet, {
@@ -49,7 +50,7 @@ export const fleetCommand = operationCommand(fleet, {
     'postern fleet --ops http://10.0.0.5:9100',
     "postern fleet --output json | jq -r '.replicas[] | select(.facts.upstreams.out > 0) | .id'",
   ],
-  view: async () => (await import('../running/fleet-view.ts')).fleetView,
+  view: async () => (await views()).fleetView,
 })
 
 export const upstreamsCommand = operationCommand(upstreams, {
@@ -59,12 +60,12 @@ export const upstreamsCommand = operationCommand(upstreams, {
     'postern upstreams --ops http://10.0.0.5:9100',
     'postern upstreams --output json | jq \'.upstreams[].targets[] | select(.circuit != "closed")\'',
   ],
-  view: async () => (await import('../running/upstreams-view.ts')).upstreamsView,
+  view: async () => (await views()).upstreamsView,
 })
 
 export const versionCommand = operationCommand(version, {
   config: false,
   exitCodes: { 0: 'printed' },
   examples: ['postern version', 'postern version --output json | jq -r .commit'],
-  view: async () => (await import('../running/version-view.ts')).versionView,
+  view: async () => (await views()).versionView,
 })

@@ -139,35 +139,25 @@ export const configOption = {
   },
 } as const
 
+/** The option `--output` of a command with these formats, of which text is the default. */
+export function outputIn<const Formats extends readonly string[]>(choices: Formats) {
+  const description = `output format: ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
+  return { output: { value: 'FORMAT', choices, default: 'text', description } } as const
+}
+
 /** The option of every command that also prints JSON. */
-export const outputOption = {
-  output: {
-    value: 'FORMAT',
-    choices: ['text', 'json'],
-    default: 'text',
-    description: 'output format: text or json',
-  },
-} as const
+export const outputOption = outputIn(['text', 'json'])
 
 /** The option of every command that also prints a long list line by line. */
 export const linesOption = {
   output: {
-    value: 'FORMAT',
-    choices: ['text', 'json', 'jsonl'],
-    default: 'text',
+    ...outputIn(['text', 'json', 'jsonl']).output,
     description: 'output format: text, json, or jsonl with one line of JSON for each entry',
   },
 } as const
 
 /** The option of every command whose result a CI system shows. */
-export const reportOption = {
-  output: {
-    value: 'FORMAT',
-    choices: ['text', 'json', 'junit', 'sarif', 'markdown', 'github'],
-    default: 'text',
-    description: 'output format: text, json, junit, sarif, markdown or github',
-  },
-} as const
+export const reportOption = outputIn(['text', 'json', 'junit', 'sarif', 'markdown', 'github'])
 
 /** The options that send a command to the console of a gateway. */
 export const gatewayOptions = {

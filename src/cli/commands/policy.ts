@@ -13,7 +13,7 @@ import {
   policyTest,
   policyWho,
 } from '../../operations/policy/policy.ts'
-import { type Command, linesOption, reportOption } from '../command.ts'
+import { type Command, linesOption, outputIn, reportOption } from '../command.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
 import { couldNotCount, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
@@ -33,12 +33,7 @@ import {
 } from './publishing.ts'
 import { command } from './run-command.ts'
 
-const tableOption = {
-  output: {
-    ...{ value: 'FORMAT', choices: ['text', 'json', 'csv'], default: 'text' },
-    description: 'output format: text, json or csv',
-  },
-}
+const tableOption = outputIn(['text', 'json', 'csv'])
 
 export const policyCommands: readonly Command[] = [
   operationCommand(policyCheck, {
@@ -126,12 +121,7 @@ export const policyCommands: readonly Command[] = [
     view: async () => (await import('../questions/open-view.ts')).policyOpenView,
   }),
   operationCommand(policyMatrix, {
-    output: {
-      output: {
-        ...{ value: 'FORMAT', choices: ['text', 'json', 'csv', 'markdown', 'html'] },
-        ...{ default: 'text', description: 'output format: text, json, csv, markdown or html' },
-      },
-    },
+    output: outputIn(['text', 'json', 'csv', 'markdown', 'html']),
     outputBefore: 'compact',
     exitCodes: {
       0: 'printed',

@@ -1,15 +1,18 @@
 import { routeLabel } from '../../admission/route-label.ts'
 import { answererOf } from '../../admission/routes.ts'
+import type { DocumentOf } from '../../operations/operation.ts'
 import { isAllowing } from '../../operations/policy/can.ts'
 import type { policyCan } from '../../operations/policy/descriptions.ts'
 import { untilNote } from '../../operations/policy/rule-line.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { count, formatTable, printable } from '../format.ts'
 import { noteLines, type ViewOf } from '../view.ts'
-import { formatComparison } from './compare-text.ts'
-import { type CanAnswer, canCsv, compareCsv, type EffectiveRule } from './csv/can.ts'
+import { type Comparison, compareCsv, formatComparison } from './comparison.ts'
+import { formatCsv, ruleColumns, ruleTitles, withoutRule } from './csv.ts'
 import { formatOpen } from './open-view.ts'
 
+type CanAnswer = Exclude<DocumentOf<typeof policyCan>, Comparison>
+type EffectiveRule = CanAnswer['unserved'][number]
 type Rule = EffectiveRule['rule']
 type AccessRoute = NonNullable<CanAnswer['routes'][number]['route']>
 
@@ -129,4 +132,27 @@ function effectNote({ rule, effect, example }: EffectiveRule): string {
   if (effect === 'denies') return `deny, ${call}`
   // Under a model that Casbin evaluates, nothing else is known.
   return rule.fields !== undefined && effect === 'allows' ? call : ''
+}
+
+/** A line for each rule of a role at each route. */
+export function canCsv(answer: CanAnswer): string {
+  const { roleKey, routes, unserved, ineffective } = answer
+  const row = (route: string) => (rule: EffectiveRule) => [
+    roleKey,
+    route,
+    rule.effect,
+    ...ruleColumns(rule),
+    rule.example === undefined ? '' : `${rule.example.method} ${rule.example.path}`,
+  ]
+  return formatCsv([
+    ['role', 'route', 'result', ...ruleTitles, 'example'],
+    ...(answer.unrestricted === undefined
+      ? []
+      : [[roleKey, 'any route', 'allows everything', ...withoutRule, '']]),
+    ...routes.flatMap(({ route, rules }) =>
+      rules.map(row(route === undefined ? 'any route' : routeLabel(route))),
+    ),
+    ...unserved.map(row('no route')),
+    ...ineffective.map(row('without effect')),
+  ])
 }

@@ -1,10 +1,14 @@
+import type { DocumentOf } from '../../operations/operation.ts'
 import { countWords } from '../../operations/policy/account-counts.ts'
 import type { policyWho } from '../../operations/policy/descriptions.ts'
 import { lineOf } from '../../operations/policy/rule-line.ts'
 import type { Shown } from '../../operations/policy/who.ts'
 import { count, formatTable, printable } from '../format.ts'
 import { noteLines, type ViewOf } from '../view.ts'
-import { type RoleByRule, type WhoAnswer, whoCsv } from './csv/who.ts'
+import { formatCsv, ruleColumns, ruleTitles, withoutRule } from './csv.ts'
+
+type WhoAnswer = DocumentOf<typeof policyWho>
+type RoleByRule = WhoAnswer['roles'][number]
 
 export const policyWhoView: ViewOf<typeof policyWho, Shown> = {
   text: ({ document, shown = { rows: [] } }) => {
@@ -72,4 +76,38 @@ function throughOf({ rule, via, until, alsoAllowedBy }: RoleByRule): [string, st
   const more = rule.effect === 'allow' ? alsoAllowedBy.length : 0
   const note = more === 0 ? '' : ` (and ${count(more, 'more rule')})`
   return [`${lineOf(rule, until)}${note}`, via.join(' < ')]
+}
+
+/** A line for each role that may make a call, and for each that a deny rule takes it from. */
+export function whoCsv(answer: WhoAnswer, countOf: Shown['countOf']): string {
+  const titles = ['role', 'may', 'by', ...ruleTitles]
+  const counted = countOf === undefined ? [] : ['accounts', 'disabled accounts']
+  const rows = csvRows(answer).map((row) => [...row, ...countColumns(row[0] ?? '', countOf)])
+  return formatCsv([[...titles, ...counted], ...rows])
+}
+
+function countColumns(roleKey: string, countOf: Shown['countOf']): readonly string[] {
+  if (countOf === undefined) return []
+  const { enabled, disabled } = countOf(roleKey) ?? {}
+  return [enabled, disabled].map((number) => (number === undefined ? '' : String(number)))
+}
+
+function csvRows(answer: WhoAnswer): string[][] {
+  const { allows, superusers, roles, deniedRoles, exclusion, endpoint } = answer
+  if (allows === 'none') return []
+  if (allows !== 'roles') {
+    const who = allows === 'everyone' ? 'every caller' : 'every authenticated caller'
+    const step = exclusion !== null ? 'exclusion' : endpoint !== null ? 'endpoint' : 'route'
+    return [[who, 'yes', step, ...withoutRule]]
+  }
+  const ofRole = (may: string) => (role: RoleByRule) => {
+    const by = role.via.length === 0 ? 'rule' : 'inherited rule'
+    return [role.roleKey, may, by, ...ruleColumns(role)]
+  }
+  return [
+    ['admin', 'yes', 'admin', ...withoutRule],
+    ...superusers.map(({ roleKey }) => [roleKey, 'yes', 'superuser', ...withoutRule]),
+    ...roles.map(ofRole('yes')),
+    ...deniedRoles.map(ofRole('no')),
+  ]
 }

@@ -210,3 +210,18 @@ export function policyName({ name, policies, domain }: AskedPolicy): string {
   const where = domain === undefined ? '' : `, domain ${domain}`
   return `${revision.startsWith(name) ? revision : `${name}, ${revision}`}${where}`
 }
+
+/** Why an answer may miss something. */
+export function inexact({ policies }: AskedPolicy, unasked = 0): readonly string[] {
+  if (policies.set.model.casbin === undefined) {
+    return ['some patterns have too many cases: not all were examined']
+  }
+  return [
+    'Casbin evaluates this model, and only its matcher knows what a rule means: the answer is about one example call for each rule',
+    ...(unasked === 0
+      ? []
+      : [
+          `${count(unasked, 'rule has', 'rules have')} no example, or would take too long: ask "postern policy who" about single calls`,
+        ]),
+  ]
+}

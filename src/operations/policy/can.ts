@@ -6,10 +6,9 @@ import type { EffectiveRule } from '../../answers/rule-effects.ts'
 import { didYouMean } from '../../kernel/suggest.ts'
 import { decline } from '../declined.ts'
 import type { RunOf } from '../operation.ts'
-import { type AskedPolicy, aboutPolicy, askedPolicy, policyName } from './asked-policy.ts'
+import { type AskedPolicy, aboutPolicy, askedPolicy, inexact, policyName } from './asked-policy.ts'
 import { dated } from './dated.ts'
 import type { policyCan } from './descriptions.ts'
-import { inexact } from './inexact.ts'
 
 /** Lists everything that a role may do, or what it may do and another may not. */
 export const run: RunOf<typeof policyCan, string> = async (input, context) => {

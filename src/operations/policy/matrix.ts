@@ -3,10 +3,9 @@ import { type Matrix, type MatrixOperation, matrix, matrixSize } from '../../ans
 import { count } from '../../kernel/count.ts'
 import { decline } from '../declined.ts'
 import type { DocumentOf, RunOf } from '../operation.ts'
-import { type AskedPolicy, askedPolicy, policyName } from './asked-policy.ts'
+import { type AskedPolicy, askedPolicy, inexact, policyName } from './asked-policy.ts'
 import type { policyMatrix } from './descriptions.ts'
 import { readDocumented } from './documented.ts'
-import { inexact } from './inexact.ts'
 import { cellsOf, cellWords, letterMeanings, lettersOf } from './matrix-cells.ts'
 import { untilNote } from './rule-line.ts'
 

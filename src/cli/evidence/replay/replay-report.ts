@@ -1,8 +1,7 @@
 import type { Change } from '../../../replay/changes.ts'
 import type { Replay } from '../../../replay/replay.ts'
 import type { Report, Result } from '../../report/report.ts'
-import { changeInWords } from './change-in-words.ts'
-import { limitsInWords, summaryOf } from './replay-in-words.ts'
+import { changeInWords, limitsInWords, summaryOf } from './replay-in-words.ts'
 
 /** Which changes make the command fail. */
 type FailOn = 'deny' | 'allow' | 'any' | undefined

@@ -13,6 +13,7 @@ export interface UnusedReport {
   readonly asked: AskedPolicy
   readonly answer: UnusedAnswer
   readonly observation: Observation
+  /** Without sets when the policies of the begin are not known. */
   readonly baseline: { readonly sets: readonly PolicySet[] | undefined; readonly name: string }
   /** Requests of roles that were not counted by name. */
   readonly otherRoles: number

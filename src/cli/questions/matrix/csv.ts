@@ -1,4 +1,4 @@
-import { formatCsv } from '../csv/rows.ts'
+import { formatCsv } from '../csv.ts'
 import { cellsOf, type Sheet } from './sheet.ts'
 
 /** A line for each operation, and a column for each role. */

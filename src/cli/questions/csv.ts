@@ -1,7 +1,7 @@
-import type { HeldRule } from '../../../answers/lineage.ts'
-import type { Dated } from '../../../operations/policy/dated.ts'
-import { placeOf } from '../../../policy/review/finding.ts'
-import { printable } from '../../format.ts'
+import type { HeldRule } from '../../answers/lineage.ts'
+import type { Dated } from '../../operations/policy/dated.ts'
+import { placeOf } from '../../policy/review/finding.ts'
+import { printable } from '../format.ts'
 
 /** RFC 4180: a line for each row, the titles first. */
 export function formatCsv(rows: readonly (readonly string[])[]): string {

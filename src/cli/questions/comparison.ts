@@ -1,7 +1,11 @@
+import type { DocumentOf } from '../../operations/operation.ts'
+import type { policyCan } from '../../operations/policy/descriptions.ts'
 import { untilNote } from '../../operations/policy/rule-line.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { count, formatTable, printable } from '../format.ts'
-import type { Comparison } from './csv/can.ts'
+import { formatCsv, ruleColumns, ruleTitles, withoutRule } from './csv.ts'
+
+export type Comparison = Extract<DocumentOf<typeof policyCan>, { readonly comparedWith: string }>
 
 /** What each of two roles may do and the other may not. */
 export function formatComparison(comparison: Comparison, policy: string): string {
@@ -33,4 +37,22 @@ function section(one: string, other: string, found: Comparison['more']): string 
     ].join('; '),
   ])
   return `${printable(`${one} may and ${other} may not`)}\n${formatTable(rows, '  ')}`
+}
+
+/** A line for each rule by which one of two roles may do what the other may not. */
+export function compareCsv({ roleKey: first, comparedWith, more, less }: Comparison): string {
+  const sides = [
+    { roleKey: first, found: more },
+    { roleKey: comparedWith, found: less },
+  ]
+  const rows = sides.flatMap(({ roleKey, found }) => [
+    ...(found.isEverything ? [[roleKey, 'everything', ...withoutRule, '']] : []),
+    ...found.differences.map((each) => [
+      roleKey,
+      each.isWhole ? 'all calls' : 'some calls',
+      ...ruleColumns(each),
+      each.isUnserved ? 'no' : 'yes',
+    ]),
+  ])
+  return formatCsv([['only role', 'may', ...ruleTitles, 'served'], ...rows])
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../src/stores/database/database.ts'
 import { createRedisSessions } from '../../src/stores/sessions/redis-sessions.ts'
+import { startConsoleApi } from '../support/console-api.ts'
 import { prefix, testRedis } from '../support/published-policies.ts'
 import { connectRedis } from '../support/redis-client.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -154,6 +155,17 @@ describe('postern session end', () => {
     expect(await redis.client.exists(`${prefix}revoked`)).toBe(0)
     expect((await run('yes')).code).toBe(0)
     expect(await redis.client.hkeys(`${prefix}revoked`)).toEqual(['u:*'])
+  })
+
+  test('over the network, ends nothing without exactly one session or user', async () => {
+    const redis = await testRedis()
+    const { file } = await startReplicas({ redis })
+    const api = await startConsoleApi({ cwd: dirname(file), config: file })
+
+    for (const body of [{}, { id: 'one', user: 'ann' }]) {
+      expect((await api.post('session/end', body)).status).toBe(400)
+    }
+    expect(await redis.client.exists(`${prefix}revoked`)).toBe(0)
   })
 
   test('--user finds sessions whose account another program deleted or renamed', async () => {

@@ -1,5 +1,6 @@
 import type { TSchema, ValueOf } from '../../config/schema/type.ts'
 import type { Context } from '../../operations/context.ts'
+import { InvalidInput } from '../../operations/invalid-input.ts'
 import type { Description, Field, Fields, InputOf, Operation } from '../../operations/operation.ts'
 import {
   type ArgumentSpec,
@@ -127,10 +128,18 @@ function isText(shown: string | Iterable<string> | object): shown is string | It
   return typeof shown === 'string' || Symbol.iterator in shown
 }
 
-/** Adds what the caller did not give. */
+/**
+ * Adds what the caller did not give. Callers over the network did not come by the parser of command lines:
+ * without one of several fields, a change could be about everything.
+ */
 function inputOf<Input extends Fields>(fields: Input, given: Given): InputOf<Input> {
   const values = Object.entries<Field>(fields).map(([name, field]) => {
-    const { value, number, many, default: standard } = field
+    const { value, number, many, unless, description, default: standard } = field
+    const other = unless?.find((each) => given[each] !== undefined && given[each] !== false)
+    if (unless !== undefined && (other === undefined) === (given[name] === undefined)) {
+      const why = other === undefined ? `is missing: ${description}` : `cannot be with ${other}`
+      throw new InvalidInput(undefined, `${name} ${why}`)
+    }
     const otherwise = number === undefined || standard === undefined ? standard : Number(standard)
     const absent = many ? [] : value === undefined ? false : otherwise
     return [name, given[name] ?? absent] as const

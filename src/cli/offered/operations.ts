@@ -128,11 +128,11 @@ export const draftOperations: readonly Operation[] = [
 export const writeOperations: readonly Operation[] = [
   { ...offered(policyPropose), draft: 'dir' },
   ...[policyProposalDrop, policyApprove].map(offered),
-  ...[policyPush, policyPromote, policyRollback].map((each) => ({
+  ...[policyPush, policyPromote, policyRollback, userDelete].map((each) => ({
     ...{ ...offered(each), asksFirst: true as const },
   })),
   ...[policyShadowEnd, userAdd, userPasswd, userRole, userDisable, userEnable].map(offered),
-  ...[userDelete, sessionEnd, loginUnlock].map(offered),
+  ...[sessionEnd, loginUnlock].map(offered),
 ]
 
 /** All that the API offers. */

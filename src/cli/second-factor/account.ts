@@ -9,6 +9,7 @@ import {
   enrolledAccounts,
 } from '../../stores/second-factor/enrollment-directory.ts'
 import { createDerivedKeys, type DerivedKeys } from '../../token/derived-keys.ts'
+import { printable } from '../format.ts'
 
 /** What every form of the command takes. */
 export interface TotpOptions {
@@ -47,4 +48,9 @@ export function declined(result: Unchanged, name: string): never {
     case 'not-enrolled':
       return decline(`user ${name} has no one-time codes: enroll with "postern user totp ${name}"`)
   }
+}
+
+export function recoveryText(username: string, codes: readonly string[]): string {
+  const about = `Recovery codes of ${printable(username)}, shown once. Each works once in place of a one-time code:`
+  return `${about}\n\n${codes.map((code) => `  ${code}\n`).join('')}`
 }

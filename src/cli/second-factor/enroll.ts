@@ -17,9 +17,7 @@ import { json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
 import { warnings } from '../view.ts'
-import { declined, meantAccount, sealKeys, type TotpOptions } from './account.ts'
-import { qrCode } from './qr-code.ts'
-import { recoveryText } from './recovery.ts'
+import { declined, meantAccount, recoveryText, sealKeys, type TotpOptions } from './account.ts'
 
 interface EnrollOptions extends TotpOptions {
   readonly 'no-confirm': boolean
@@ -104,4 +102,18 @@ async function confirmedStep(secret: Uint8Array, username: string, io: Io): Prom
   return decline(
     `user ${username} is not enrolled: no right code. Check the clocks of this machine and of the phone, and scan the new QR code of the next try`,
   )
+}
+
+/** Bright white on black: in a terminal with a light background the code would be inverted. */
+const colors = { on: '\u001b[97;40m', off: '\u001b[0m' }
+
+/**
+ * A QR code of half-block characters, for a terminal. The border of four modules is what the standard
+ * (ISO/IEC 18004) demands: with less, some scanners find nothing.
+ */
+async function qrCode(text: string, isTerminal: boolean): Promise<string> {
+  const { renderUnicodeCompact } = await import('uqr')
+  const { on, off } = isTerminal ? colors : { on: '', off: '' }
+  const lines = renderUnicodeCompact(text, { border: 4 }).split('\n')
+  return lines.map((line) => `${on}${line}${off}\n`).join('')
 }

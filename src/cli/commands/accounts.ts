@@ -15,7 +15,7 @@ import {
 import { tokenInspect, tokenRevoke } from '../../operations/tokens/tokens.ts'
 import type { Command } from '../command.ts'
 import { totpSpec } from '../second-factor/specs.ts'
-import { databaseFailures, operationCommand } from './operation-command.ts'
+import { databaseFailures, operationCommand, storeFailures } from './operation-command.ts'
 import { command } from './run-command.ts'
 import { serviceTokenCommands } from './services.ts'
 
@@ -27,7 +27,7 @@ const changed = {
   exitCodes: {
     0: 'done',
     1: 'not done: unknown user or role, name taken, or the last admin',
-    ...{ ...databaseFailures, 5: 'a store is unreachable' },
+    ...storeFailures,
   },
   view: async () => (await views()).accountChangeView,
 } as const

@@ -1,13 +1,12 @@
 import { loginList, loginLocks, loginTest, loginUnlock } from '../../operations/logins/logins.ts'
 import type { Command } from '../command.ts'
-import { databaseFailures, operationCommand } from './operation-command.ts'
+import { operationCommand, storeFailures } from './operation-command.ts'
 
 const views = () => import('../logins/login-views.ts')
-const failures = { ...databaseFailures, 5: 'a store is unreachable' } as const
 
 export const loginCommands: readonly Command[] = [
   operationCommand(loginList, {
-    exitCodes: { 0: 'listed', ...failures },
+    exitCodes: { 0: 'listed', ...storeFailures },
     examples: [
       'postern login list',
       'postern login list --user alice --since 7d',
@@ -17,7 +16,7 @@ export const loginCommands: readonly Command[] = [
     view: async () => (await views()).loginListView,
   }),
   operationCommand(loginLocks, {
-    exitCodes: { 0: 'listed', ...failures },
+    exitCodes: { 0: 'listed', ...storeFailures },
     examples: [
       'postern login locks',
       'postern login locks --output json | jq -r \'.lockouts[] | select(.kind == "account") | .username\'',
@@ -28,14 +27,14 @@ export const loginCommands: readonly Command[] = [
     arguments: ['user'],
     output: {},
     exitCodes: {
-      ...{ 0: 'logged in and out', 1: 'refused', 2: 'bad usage', ...failures },
+      ...{ 0: 'logged in and out', 1: 'refused', 2: 'bad usage', ...storeFailures },
       5: 'a store or the gateway is unreachable',
     },
     examples: ['postern login test probe --url http://127.0.0.1:8000 --password-file password.txt'],
   }),
   operationCommand(loginUnlock, {
     arguments: ['user'],
-    exitCodes: { 0: 'ended', 1: 'nothing was locked out', ...failures },
+    exitCodes: { 0: 'ended', 1: 'nothing was locked out', ...storeFailures },
     examples: ['postern login unlock alice', 'postern login unlock 2001:db8::7'],
   }),
 ]

@@ -194,3 +194,6 @@ export const databaseFailures = {
   3: 'the configuration or a table is not valid',
   5: 'the database is unreachable',
 } as const
+
+/** The same of one that also needs Redis, where that is configured. */
+export const storeFailures = { ...databaseFailures, 5: 'a store is unreachable' } as const

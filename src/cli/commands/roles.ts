@@ -1,6 +1,6 @@
 import { roleAdd, roleList, roleRemove, roleSet, roleShow } from '../../operations/roles/roles.ts'
 import type { Command } from '../command.ts'
-import { databaseFailures, operationCommand } from './operation-command.ts'
+import { databaseFailures, operationCommand, storeFailures } from './operation-command.ts'
 
 const views = () => import('../roles/role-views.ts')
 
@@ -9,7 +9,7 @@ const changed = {
   exitCodes: {
     0: 'done',
     1: 'not done: unknown role, key taken, or role in use',
-    ...{ ...databaseFailures, 5: 'a store is unreachable' },
+    ...storeFailures,
   },
 } as const
 

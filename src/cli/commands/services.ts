@@ -7,7 +7,7 @@ import {
   tokenList,
 } from '../../operations/services/services.ts'
 import type { Command } from '../command.ts'
-import { databaseFailures, operationCommand } from './operation-command.ts'
+import { databaseFailures, operationCommand, storeFailures } from './operation-command.ts'
 
 const views = () => import('../services/service-views.ts')
 
@@ -15,7 +15,7 @@ const changed = {
   exitCodes: {
     0: 'done',
     1: 'not done: unknown service account or role, or name taken',
-    ...{ ...databaseFailures, 5: 'a store is unreachable' },
+    ...storeFailures,
   },
 } as const
 
@@ -57,7 +57,7 @@ export const serviceTokenCommands: readonly Command[] = [
   operationCommand(tokenList, {
     exitCodes: {
       ...{ 0: 'listed', 1: 'unknown service account' },
-      ...{ ...databaseFailures, 5: 'a store is unreachable' },
+      ...storeFailures,
     },
     examples: [
       'postern token list',

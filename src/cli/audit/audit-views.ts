@@ -1,7 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { auditList } from '../../operations/audit/descriptions.ts'
 import { formatTable } from '../format.ts'
 import type { ViewOf } from '../view.ts'
-import { changeInWords } from './change-in-words.ts'
 
 export const auditListView: ViewOf<typeof auditList> = {
   text({ document }) {
@@ -12,4 +12,37 @@ export const auditListView: ViewOf<typeof auditList> = {
     })
     return formatTable([['AT', 'BY', 'FROM', 'ACTION', 'SUBJECT', 'CHANGE'], ...rows])
   },
+}
+
+/** A person reads a line; `--output json` has all of it. */
+const maxValue = 60
+
+/** `role editor -> viewer; note ci`: what was and what became of each field that differs. */
+function changeInWords(before: unknown, after: unknown): string {
+  const [was, became] = [fieldsOf(before), fieldsOf(after)]
+  const names = new Set([...Object.keys(was), ...Object.keys(became)])
+  const differing = [...names].filter((name) => !isDeepStrictEqual(was[name], became[name]))
+  return differing.map((name) => inWords(name, was[name], became[name])).join('; ')
+}
+
+function inWords(name: string, was: unknown, became: unknown): string {
+  if (was === undefined) return `${name} ${shown(became)}`
+  return `${name} ${shown(was)} -> ${became === undefined ? '-' : shown(became)}`
+}
+
+/** Rows that someone inserted with SQL may have any JSON, or text that is not JSON. */
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (value === null) return {}
+  if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
+  return { value }
+}
+
+function shown(value: unknown): string {
+  const text =
+    typeof value === 'string'
+      ? value
+      : Array.isArray(value)
+        ? value.map(shown).join(', ')
+        : JSON.stringify(value)
+  return text.length > maxValue ? `${text.slice(0, maxValue)}…` : text
 }

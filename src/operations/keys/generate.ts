@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { secretWeakness } from '../../config/checks/secret-strength.ts'
+import { readConfig } from '../../config/load.ts'
+import { parsePrivateKey } from '../../signing/ssh-private-key.ts'
+import { fingerprintOf, formatKeyLine } from '../../signing/ssh-public-key.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { generateKeyFile, newKid } from '../../token/generate-key.ts'
 import { kidForm, parseKeyFile } from '../../token/key-file.ts'
@@ -11,7 +14,6 @@ import type { RunOf } from '../operation.ts'
 import { recordIfReachable } from '../record-if-reachable.ts'
 import type { keysGenerate } from './descriptions.ts'
 import { keyDirectory, readKeyDirectory, refused, writePrivately } from './directory.ts'
-import { generatePolicyKey } from './generate-policy-key.ts'
 
 /** Generates a key that signs tokens or policies. */
 export const run: RunOf<typeof keysGenerate> = async (input, context) => {
@@ -68,4 +70,52 @@ async function keysBefore(shown: string, path: string) {
     )
   }
   return before
+}
+
+interface PolicyKeyOptions {
+  /** The name of its owner, which signatures are shown by. */
+  readonly name: string
+  /** The directory to write it to. */
+  readonly out: string | undefined
+  readonly alg: string | undefined
+}
+
+/** Generates a key that signs policies, with its public key in a file of its own. */
+async function generatePolicyKey(
+  { name, out = '.', alg = 'EdDSA' }: PolicyKeyOptions,
+  context: Context,
+) {
+  if (alg !== 'EdDSA') {
+    throw new InvalidInput('alg', `${alg} does not sign policies: omit --alg, the key is Ed25519`)
+  }
+  const directory = resolve(context.cwd, out)
+  refuseTokenKeys(directory, out, context)
+  const { name: file, text } = await generateKeyFile(name, 'EdDSA')
+  const key = parsePrivateKey(text)
+  if (typeof key === 'string') throw refused(`the new key ${key}`)
+  const line = formatKeyLine(key.publicKey, name)
+  if (existsSync(join(directory, `${name}.pub`))) {
+    throw refused(`${join(out, name)}.pub already exists: keys are never overwritten`)
+  }
+  await writePrivately(directory, file, text)
+  await writePrivately(directory, `${name}.pub`, `${line}\n`)
+
+  const fingerprint = fingerprintOf(key.publicKey)
+  const algorithm = 'EdDSA'
+  return { document: { name, algorithm, file: join(out, file), publicKey: line, fingerprint } }
+}
+
+/** Every private key in `jwt.keyDirectory` can sign tokens. */
+function refuseTokenKeys(
+  directory: string,
+  out: string,
+  { configFile: file, env, cwd }: Context,
+): void {
+  const { written } = readConfig({ file, env, cwd })
+  const forTokens = written?.draft.jwt?.keyDirectory
+  if (forTokens === undefined || resolve(cwd, forTokens) !== directory) return
+  throw new InvalidInput(
+    'out',
+    `${out} is jwt.keyDirectory, whose keys sign tokens: choose another`,
+  )
 }

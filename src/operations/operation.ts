@@ -177,6 +177,12 @@ export interface Operation<
   readonly load: () => Promise<Work<Input, Document, Shown, Plan>>
 }
 
+/** One function of a module with several, for `implement`. */
+export function functionsOf<Module>(load: () => Promise<Module>) {
+  return <Name extends keyof Module>(name: Name) =>
+    async () => ({ run: (await load())[name] })
+}
+
 /** Adds the module that does the work, which is loaded for that only. */
 export function implement<Input extends Fields, Document extends TSchema, Shown>(
   description: Description<Input, Document>,

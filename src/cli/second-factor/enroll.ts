@@ -70,10 +70,9 @@ export async function enroll(name: string, options: EnrollOptions, io: Io): Prom
     const stale = tokensOf(username, [userId], message)
     const parts = { config: settings.config, database }
     const recoveryCodes = recovery.map(({ code }) => code)
-    const { document, notes, outcome } = await answerRevoked(stale, parts, (tokensEnded) => {
-      const done = { done: 'enroll', username, userId, tokensEnded }
-      return { ...done, issuer, secret: text.replaceAll(' ', ''), uri, recoveryCodes }
-    })
+    const done = { done: 'enroll', username, userId }
+    const shown = { issuer, secret: text.replaceAll(' ', ''), uri, recoveryCodes }
+    const { document, notes, outcome } = await answerRevoked(stale, parts, done, shown)
     io.err(warnings(notes))
     io.out(isJson ? json(document) : recoveryText(username, recoveryCodes))
     return exitCodes[outcome ?? 'done']

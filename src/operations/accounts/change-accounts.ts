@@ -14,19 +14,11 @@ import type { ReviewOf, RunOf } from '../operation.ts'
 import { answerRevoked, tokensOf } from '../tokens/revoke-tokens.ts'
 import { howToCreate, noSuchRole } from '../unknown-name.ts'
 import { accountsNamed, declineUser } from './accounts-named.ts'
-import type {
-  userAdd as describedUserAdd,
-  userDelete as describedUserDelete,
-  userDisable as describedUserDisable,
-  userEnable as describedUserEnable,
-  userPasswd as describedUserPasswd,
-  userRename as describedUserRename,
-  userRole as describedUserRole,
-} from './descriptions.ts'
+import type * as described from './descriptions.ts'
 import { hashPassword, newPassword } from './new-password.ts'
 import { protectedAccount } from './protected-accounts.ts'
 
-export const userAdd: RunOf<typeof describedUserAdd> = async (input, context) => {
+export const userAdd: RunOf<typeof described.userAdd> = async (input, context) => {
   const { name, role } = input
   checkName(name)
   const { hash, shown } = await newPassword(input, context)
@@ -39,7 +31,7 @@ export const userAdd: RunOf<typeof describedUserAdd> = async (input, context) =>
   })
 }
 
-export const userPasswd: RunOf<typeof describedUserPasswd> = async (input, context) => {
+export const userPasswd: RunOf<typeof described.userPasswd> = async (input, context) => {
   const { name } = input
   const { hash, shown } = await newPassword(input, context)
   return changeAccount({ done: 'passwd', username: name }, context, async (changes, database) => {
@@ -53,27 +45,27 @@ export const userPasswd: RunOf<typeof describedUserPasswd> = async (input, conte
   })
 }
 
-export const userRole: RunOf<typeof describedUserRole> = ({ name, role, force }, context) =>
+export const userRole: RunOf<typeof described.userRole> = ({ name, role, force }, context) =>
   changeAccount({ done: 'role', username: name }, context, async (changes) => ({
     result: await changes.setRole(name, role, force),
     message: `user ${name} now has role ${role}`,
     role,
   }))
 
-export const userDisable: RunOf<typeof describedUserDisable> = ({ name, force }, context) =>
+export const userDisable: RunOf<typeof described.userDisable> = ({ name, force }, context) =>
   changeAccount({ done: 'disable', username: name }, context, async (changes) => ({
     result: await changes.setEnabled(name, false, force),
     message: `disabled user ${name}`,
   }))
 
-export const userEnable: RunOf<typeof describedUserEnable> = ({ name }, context) =>
+export const userEnable: RunOf<typeof described.userEnable> = ({ name }, context) =>
   changeAccount({ done: 'enable', username: name }, context, async (changes) => ({
     result: await changes.setEnabled(name, true),
     message: `enabled user ${name}`,
     revokes: false,
   }))
 
-export const userRename: RunOf<typeof describedUserRename> = async (
+export const userRename: RunOf<typeof described.userRename> = async (
   { old: name, new: newName },
   context,
 ) => {
@@ -84,7 +76,7 @@ export const userRename: RunOf<typeof describedUserRename> = async (
   }))
 }
 
-export const userDelete: ReviewOf<typeof describedUserDelete> = async (input, context) => {
+export const userDelete: ReviewOf<typeof described.userDelete> = async (input, context) => {
   const { name, force } = input
   // Closed before asking: an open connection could block others while a person thinks.
   const found = await inDatabase(context, (database) => accountsNamed(name, database))
@@ -146,9 +138,7 @@ function changeAccount<Done extends { readonly username: string; readonly newNam
     const { result, message, role = '', shown = {}, revokes = true } = await make(changes, database)
     if (typeof result === 'string') return refuse(result, { ...done, role }, database)
     const stale = tokensOf(done.username, revokes ? result.userIds : [], message)
-    return answerRevoked(stale, { config, database }, (tokensEnded) => {
-      return { ...done, tokensEnded, ...shown }
-    })
+    return answerRevoked(stale, { config, database }, done, shown)
   })
 }
 

@@ -11,12 +11,9 @@ import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
 import { answerRevoked, tokensOf } from '../tokens/revoke-tokens.ts'
 import { declineUser } from './accounts-named.ts'
-import type {
-  userLink as describedUserLink,
-  userUnlink as describedUserUnlink,
-} from './descriptions.ts'
+import type * as described from './descriptions.ts'
 
-export const userLink: RunOf<typeof describedUserLink> = async (input, context) => {
+export const userLink: RunOf<typeof described.userLink> = async (input, context) => {
   const { name, provider, subject } = input
   const settings = accountSettings(context.configFile, context)
   const issuer = input.issuer ?? issuerOf(provider, settings.config.login)
@@ -45,7 +42,7 @@ export const userLink: RunOf<typeof describedUserLink> = async (input, context) 
   })
 }
 
-export const userUnlink: RunOf<typeof describedUserUnlink> = ({ name, provider }, context) =>
+export const userUnlink: RunOf<typeof described.userUnlink> = ({ name, provider }, context) =>
   inDatabase(context, async (database, { config }) => {
     const unlinked = await createLinkChanges(database, context.actor).unlink(name, provider)
     if (unlinked === 'not-linked') return declineUnlinked(name, provider, database)
@@ -53,9 +50,8 @@ export const userUnlink: RunOf<typeof describedUserUnlink> = ({ name, provider }
     const { userId } = unlinked
     const what = provider === undefined ? 'every link' : `the link to ${provider}`
     const stale = tokensOf(name, [userId], `removed ${what} of user ${name}`)
-    const answer = await answerRevoked(stale, { config, database }, (tokensEnded) => {
-      return { done: 'unlink', username: name, userId, tokensEnded }
-    })
+    const done = { done: 'unlink', username: name, userId }
+    const answer = await answerRevoked(stale, { config, database }, done)
     const [account] = await createAccountDirectory(database).show(name)
     if (account?.hasPassword !== false) return answer
     const next = `user ${name} has no password; to set one, run "postern user passwd ${name}"`

@@ -9,15 +9,14 @@ import { decline } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
 import { answerRevoked } from '../tokens/revoke-tokens.ts'
-import type {
-  roleAdd as describedRoleAdd,
-  roleRemove as describedRoleRemove,
-  roleSet as describedRoleSet,
-} from './descriptions.ts'
+import type * as described from './descriptions.ts'
+import { declineRole } from './read-roles.ts'
 import { checkKey, checkName, dataScopeOption } from './role-text.ts'
-import { declineRole } from './show-role.ts'
 
-export const roleAdd: RunOf<typeof describedRoleAdd> = async ({ key, name, ...input }, context) => {
+export const roleAdd: RunOf<typeof described.roleAdd> = async (
+  { key, name, ...input },
+  context,
+) => {
   const dataScope = dataScopeOption(input['data-scope'])
   checkKey(key)
   checkName(name)
@@ -36,7 +35,10 @@ export const roleAdd: RunOf<typeof describedRoleAdd> = async ({ key, name, ...in
   })
 }
 
-export const roleSet: RunOf<typeof describedRoleSet> = async ({ key, name, ...input }, context) => {
+export const roleSet: RunOf<typeof described.roleSet> = async (
+  { key, name, ...input },
+  context,
+) => {
   const scope = input['data-scope']
   if (name === undefined && scope === undefined) {
     throw new InvalidInput(undefined, 'nothing to change: give --name, --data-scope or both')
@@ -56,13 +58,11 @@ export const roleSet: RunOf<typeof describedRoleSet> = async ({ key, name, ...in
     ]
     const message = `role ${key} now has ${now.join(' and ')}`
     const stale = staleTokens(changed.userIds, message, 'run this command again')
-    return answerRevoked(stale, { config, database }, (tokensEnded) => {
-      return { done: 'set', roleKey: key, ...values, tokensEnded }
-    })
+    return answerRevoked(stale, { config, database }, { done: 'set', roleKey: key, ...values })
   })
 }
 
-export const roleRemove: RunOf<typeof describedRoleRemove> = ({ key }, context) =>
+export const roleRemove: RunOf<typeof described.roleRemove> = ({ key }, context) =>
   inDatabase(context, async (database, { config }) => {
     const removed = await createRoleChanges(database, context.actor).remove(key)
     if (removed === 'no-such-role') return declineRole(key, database)
@@ -70,9 +70,7 @@ export const roleRemove: RunOf<typeof describedRoleRemove> = ({ key }, context) 
     const ids = removed.userIds.slice(0, 20).join(', ')
     const next = `run "postern token revoke --user ID" for the deleted accounts with ID ${ids}`
     const stale = staleTokens(removed.userIds, `removed role ${key}`, next)
-    return answerRevoked(stale, { config, database }, (tokensEnded) => {
-      return { done: 'remove', roleKey: key, tokensEnded }
-    })
+    return answerRevoked(stale, { config, database }, { done: 'remove', roleKey: key })
   })
 
 /** Tokens that carry the old role. */

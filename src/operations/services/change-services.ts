@@ -6,15 +6,10 @@ import { decline } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
 import { answerRevoked, tokensOf } from '../tokens/revoke-tokens.ts'
-import type {
-  serviceAdd as describedServiceAdd,
-  serviceRemove as describedServiceRemove,
-  serviceRole as describedServiceRole,
-} from './descriptions.ts'
-import { checkNote } from './note.ts'
-import { declineRole, declineService } from './unknown-names.ts'
+import type * as described from './descriptions.ts'
+import { checkNote, declineRole, declineService } from './refusals.ts'
 
-export const serviceAdd: RunOf<typeof describedServiceAdd> = async (input, context) => {
+export const serviceAdd: RunOf<typeof described.serviceAdd> = async (input, context) => {
   const { name, role, note = '' } = input
   const problem = nameProblem(name)
   if (problem !== undefined) throw new InvalidInput(undefined, problem)
@@ -36,23 +31,19 @@ export const serviceAdd: RunOf<typeof describedServiceAdd> = async (input, conte
   })
 }
 
-export const serviceRole: RunOf<typeof describedServiceRole> = ({ name, role }, context) =>
+export const serviceRole: RunOf<typeof described.serviceRole> = ({ name, role }, context) =>
   inDatabase(context, async (database, { config }) => {
     const changed = await createServiceChanges(database, context.actor).setRole(name, role)
     if (changed === 'no-such-role') return declineRole(role, database)
     if (changed === 'no-such-service') return declineService(name, database)
     const stale = tokensOf(name, [changed.userId], `service account ${name} now has role ${role}`)
-    return answerRevoked(stale, { config, database }, (tokensEnded) => {
-      return { done: 'role', name, ...changed, tokensEnded }
-    })
+    return answerRevoked(stale, { config, database }, { done: 'role', name, ...changed })
   })
 
-export const serviceRemove: RunOf<typeof describedServiceRemove> = ({ name }, context) =>
+export const serviceRemove: RunOf<typeof described.serviceRemove> = ({ name }, context) =>
   inDatabase(context, async (database, { config }) => {
     const removed = await createServiceChanges(database, context.actor).remove(name)
     if (removed === 'no-such-service') return declineService(name, database)
     const stale = tokensOf(name, [removed.userId], `deleted service account ${name}`)
-    return answerRevoked(stale, { config, database }, (tokensEnded) => {
-      return { done: 'remove', name, ...removed, tokensEnded }
-    })
+    return answerRevoked(stale, { config, database }, { done: 'remove', name, ...removed })
   })

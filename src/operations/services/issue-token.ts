@@ -11,8 +11,7 @@ import type { RunOf } from '../operation.ts'
 import { configuredKeys, type TokenSettings, tokenSettings } from '../tokens/configured-keys.ts'
 import { readRevocations } from '../tokens/revoke-tokens.ts'
 import type { tokenIssue } from './descriptions.ts'
-import { checkNote } from './note.ts'
-import { declineService } from './unknown-names.ts'
+import { checkNote, declineService } from './refusals.ts'
 
 /** Issues a token to a service account. */
 export const run: RunOf<typeof tokenIssue> = async ({ name, expires, note = '' }, context) => {

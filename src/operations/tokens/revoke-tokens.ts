@@ -10,7 +10,6 @@ import type { Revocations } from '../../token/revocations.ts'
 import { userRevocation } from '../../token/user-marks.ts'
 import type { AccountSettings, withDatabase } from '../configured-database.ts'
 import { withRedis } from '../configured-redis.ts'
-import type { Answer } from '../operation.ts'
 import { withInteractiveTimeouts } from '../policy-settings.ts'
 
 /**
@@ -88,19 +87,20 @@ interface Stale {
  * Revokes tokens after a change, and answers. A store that fails is reported beside the change, which
  * stays: the operator must learn both.
  */
-export async function answerRevoked<Document>(
+export async function answerRevoked<Done extends object, Shown extends object = object>(
   { userIds, message, revoked = 'all tokens issued until now', failed }: Stale,
   { config, database }: { readonly config: Config; readonly database: Database },
-  documentOf: (tokensEnded: boolean) => Document,
-): Promise<Answer<Document> & { readonly notes: readonly string[] }> {
+  done: Done,
+  shown?: Shown,
+) {
   const problem = await revocationProblem(userIds, config, database)
   const tokensEnded = userIds.length > 0 && problem === undefined
-  const document = documentOf(tokensEnded)
+  const document = { ...done, tokensEnded, ...(shown as Shown) }
   if (problem === undefined) {
     return { document, notes: [`${message}${tokensEnded ? `; revoked ${revoked}` : ''}`] }
   }
   const note = `${failed.still}: ${problem}; once that is fixed, ${failed.next}`
-  return { document, notes: [message, note], outcome: 'unavailable' }
+  return { document, notes: [message, note], outcome: 'unavailable' as const }
 }
 
 /** The tokens of an account. Named by ID, because names can have changed. */

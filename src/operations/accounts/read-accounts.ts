@@ -2,23 +2,35 @@ import { dataScopeName } from '../../kernel/data-scope.ts'
 import { Fault, Invalid } from '../../kernel/errors.ts'
 import { foldedName } from '../../login/folded-name.ts'
 import { keyName } from '../../login/second-factor/sealed-secret.ts'
-import type { AccountDetails } from '../../stores/accounts/account-directory.ts'
+import {
+  type AccountDetails,
+  createAccountDirectory,
+} from '../../stores/accounts/account-directory.ts'
 import { linksOf } from '../../stores/identities/read-links.ts'
 import {
   type EnrolledAccount,
   enrolledAccounts,
 } from '../../stores/second-factor/enrollment-directory.ts'
 import { liveSessions } from '../../stores/sessions/live-sessions.ts'
-import { accountSettings, withDatabase } from '../configured-database.ts'
+import { accountSettings, inDatabase, withDatabase } from '../configured-database.ts'
 import { type OpenLockout, withLockouts } from '../logins/open-lockouts.ts'
 import type { RunOf } from '../operation.ts'
 import { rfc3339 } from '../rfc3339.ts'
 import { withSessions } from '../sessions/open-sessions.ts'
 import { accountsNamed } from './accounts-named.ts'
-import type { userShow } from './descriptions.ts'
+import type * as described from './descriptions.ts'
+
+/** Lists the accounts. IDs are text, so that they are exact. */
+export const userList: RunOf<typeof described.userList> = (
+  { 'starts-with': startsWith, limit },
+  context,
+) =>
+  inDatabase(context, async (database) => ({
+    document: await createAccountDirectory(database).list({ startsWith, limit }),
+  }))
 
 /** Shows the account that login would choose, and which others have the same name. */
-export const run: RunOf<typeof userShow> = ({ name }, context) => {
+export const userShow: RunOf<typeof described.userShow> = ({ name }, context) => {
   const settings = accountSettings(context.configFile, context)
   return withDatabase(settings, async (database) => {
     const [account, ...others] = await accountsNamed(name, database)

@@ -3,18 +3,29 @@ import { createServiceTokens, type ListedToken } from '../../stores/services/ser
 import type { KeySet } from '../../token/key-set.ts'
 import { excessiveLifetime } from '../../token/lifetime.ts'
 import { createRevocations, type Revocations } from '../../token/revocations.ts'
-import { withDatabase } from '../configured-database.ts'
+import { inDatabase, withDatabase } from '../configured-database.ts'
 import type { DocumentOf, RunOf } from '../operation.ts'
 import { rfc3339 } from '../rfc3339.ts'
 import { configuredKeys, type TokenSettings, tokenSettings } from '../tokens/configured-keys.ts'
 import { readRevocations } from '../tokens/revoke-tokens.ts'
-import type { tokenList } from './descriptions.ts'
-import { declineService } from './unknown-names.ts'
+import type * as described from './descriptions.ts'
+import { declineService } from './refusals.ts'
 
-type Status = DocumentOf<typeof tokenList>[number]['status']
+type Status = DocumentOf<typeof described.tokenList>[number]['status']
+
+/** Lists the service accounts. IDs are text, so that they are exact. */
+export const serviceList: RunOf<typeof described.serviceList> = (_, context) =>
+  inDatabase(context, async (database) => {
+    const services = await createServiceDirectory(database).list()
+    return {
+      document: services.map(({ roleKey: role, createdAt, ...service }) => {
+        return { ...service, createdAt: createdAt.toISOString(), role }
+      }),
+    }
+  })
 
 /** Lists the tokens that were issued to services, newest first, with what a gateway says of each. */
-export const run: RunOf<typeof tokenList> = async ({ service }, context) => {
+export const tokenList: RunOf<typeof described.tokenList> = async ({ service }, context) => {
   const settings = tokenSettings(context.configFile, context)
   const keys = await configuredKeys(settings)
   const revocations = createRevocations(Date.now)
@@ -30,7 +41,7 @@ export const run: RunOf<typeof tokenList> = async ({ service }, context) => {
   const { config } = settings
   const known = { keys, revocations, config }
   return {
-    document: tokens.map((token) => described(token, statusOf(token, known))),
+    document: tokens.map((token) => documentOf(token, statusOf(token, known))),
     notes:
       config.tokens.service.enabled || tokens.length === 0
         ? []
@@ -59,7 +70,7 @@ function statusOf(token: ListedToken, { keys, revocations, config }: Known): Sta
   return lifetime === undefined ? 'good' : 'too long-lived'
 }
 
-function described(token: ListedToken, status: Status) {
+function documentOf(token: ListedToken, status: Status) {
   const { id, userId, service, roleKey: role, note, kid, issuedBy } = token
   return {
     ...{ id, service, userId, role, status, note, issuedBy },

@@ -3,6 +3,7 @@ import { createAccountDirectory } from '../../stores/accounts/account-directory.
 import type { Database } from '../../stores/database/database.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import { decline } from '../declined.ts'
+import { InvalidInput } from '../invalid-input.ts'
 import { howToCreate, noSuchRole } from '../unknown-name.ts'
 
 /** Says that no service account has this name, and what to do. */
@@ -22,4 +23,16 @@ export async function declineService(name: string, database: Database): Promise<
 export async function declineRole(role: string, database: Database): Promise<never> {
   const known = await createAccountDirectory(database).roleKeys()
   return decline(noSuchRole(role, known, howToCreate(role)))
+}
+
+const longest = 255
+
+/** Throws `InvalidInput` for a text that cannot be a note. */
+export function checkNote(note: string): void {
+  if ([...note].length > longest) {
+    throw new InvalidInput('note', `use at most ${longest} characters`)
+  }
+  if (/\p{Cc}|\p{Cs}/u.test(note)) {
+    throw new InvalidInput('note', 'must not contain control characters')
+  }
 }

@@ -65,6 +65,10 @@ export function unusedExports(published: string): readonly string[] {
       for (const [, names = '', from = ''] of text.matchAll(/(\{[^{}]*\}) from '(\.[^']+)'/g)) {
         for (const [name] of names.matchAll(/\w+/g)) imported.add(`${target(from)} ${name}`)
       }
+      for (const [, all, from = ''] of text.matchAll(/\* as (\w+) from '(\.[^']+)'/g)) {
+        const members = text.matchAll(new RegExp(`\\b${all}\\.(\\w+)`, 'g'))
+        for (const [, name] of members) imported.add(`${target(from)} ${name}`)
+      }
       for (const [, from = ''] of text.matchAll(/import\('(\.[^']+)'\)/g)) loaded.add(target(from))
     }
   }

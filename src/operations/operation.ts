@@ -144,15 +144,16 @@ export function question<const Input extends Fields, Document extends TSchema>(
   return { access: 'reader', ...description, kind: 'question' }
 }
 
-/** Describes what changes something. With a `plan`, it asks first. */
+/** Describes what changes something: for publishers unless `access` says otherwise. With a `plan`, it asks first. */
 export function change<
   const Input extends Fields,
   Document extends TSchema,
   Plan extends TSchema = never,
 >(
-  description: Omit<Description<Input, Document, Plan>, 'kind'>,
+  description: Omit<Description<Input, Document, Plan>, 'access' | 'kind'> &
+    Partial<Pick<Description, 'access'>>,
 ): Description<Input, Document, Plan> {
-  return { ...description, kind: 'change' }
+  return { access: 'publisher', ...description, kind: 'change' }
 }
 
 /** Describes what is never offered over the network: a question unless `kind` says otherwise. */

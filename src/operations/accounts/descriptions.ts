@@ -103,7 +103,6 @@ export const userAdd = change({
   name: 'user add',
   summary: 'create an account and print its generated password',
   details: generated,
-  access: 'publisher',
   input: { name, role, ...passwordStdin },
   document: withPassword,
 })
@@ -113,7 +112,6 @@ export const userPasswd = change({
   summary: 'set a new password and revoke the tokens of the user',
   details: `${generated} ${revokes} An account that only another system vouched for then also has a
 password here.`,
-  access: 'publisher',
   confirms: 'name',
   input: { name, ...passwordStdin },
   document: withPassword,
@@ -123,7 +121,6 @@ export const userRole = change({
   name: 'user role',
   summary: 'change the role of a user and revoke their tokens',
   details: revokes,
-  access: 'publisher',
   confirms: 'name',
   input: { name, role, ...force },
   document: changed,
@@ -133,7 +130,6 @@ export const userDisable = change({
   name: 'user disable',
   summary: 'disable an account and revoke its tokens',
   details: `The user cannot log in until you enable the account again. ${revokes}`,
-  access: 'publisher',
   confirms: 'name',
   input: { name, ...force },
   document: changed,
@@ -142,7 +138,6 @@ export const userDisable = change({
 export const userEnable = change({
   name: 'user enable',
   summary: 'enable a disabled account',
-  access: 'publisher',
   input: { name },
   document: changed,
 })
@@ -164,7 +159,6 @@ export const userDelete = change({
   summary: 'delete an account and revoke its tokens',
   details: `Marks the row as deleted, as go-admin does: the name becomes free, the ID is never used again. No command
 undoes it; "user disable" keeps the account. ${revokes}`,
-  access: 'publisher',
   confirms: 'name',
   input: { name, yes: { local: true, description: 'do not ask' }, ...force },
   document: changed,

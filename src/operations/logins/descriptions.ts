@@ -107,7 +107,6 @@ its /64 network, which gateways count as one address. If a user has an address a
 meant. Every gateway follows within two seconds.
 
 The attempts that led to a lock-out are forgotten with it, so the full limit applies again.`,
-  access: 'publisher',
   input: {
     user: {
       ...{ value: 'USER|ADDRESS', required: 'give a user name or an address' },

@@ -94,7 +94,6 @@ export interface ShadowDocument extends FleetEvidence {
 export const policyShadowEnd = change({
   name: 'policy shadow',
   summary: 'end the shadow and delete what was counted',
-  access: 'publisher',
   input: {
     end: {
       value: 'end',
@@ -401,7 +400,6 @@ its author. Files without that record need --over together with --yes.
 
 With the REVISION of a proposal, publishes exactly what was proposed, once enough trusted keys have
 signed it. When policy.trust requires one signature, push DIR --key signs and publishes at once.`,
-  access: 'publisher',
   needsThread: true,
   confirms: 'revision',
   input: {
@@ -448,7 +446,6 @@ publish without evidence, use "push".
 
 With policy.trust, promote needs signatures for the live policy: --key FILE, or an approved proposal
 of this revision when more than one signature is required.`,
-  access: 'publisher',
   needsThread: true,
   confirms: 'revision',
   input: {
@@ -493,7 +490,6 @@ export const policyRollback = change({
   summary: 'publish an earlier revision again',
   details: `Shows what changes compared with the live policy, asks for confirmation, publishes the old revision
 as a new entry of the history and waits until every known replica uses it.`,
-  access: 'publisher',
   needsThread: true,
   confirms: 'revision',
   input: {

@@ -38,7 +38,6 @@ export const sessionEnd = change({
 --user and --all also end logins that have no record. --all asks on a terminal; elsewhere it needs
 --yes. It ends the logins of every user, and leaves tokens of service accounts and of other issuers
 valid. Gateways older than this command ignore --all: upgrade them first.`,
-  access: 'publisher',
   input: {
     id: {
       ...{ value: 'ID', unless: ['user', 'all'] },

@@ -4,7 +4,7 @@ import {
 } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { decline } from '../declined.ts'
-import { noSuchUser } from '../unknown-name.ts'
+import { howToCreate, noSuchRole, noSuchUser } from '../unknown-name.ts'
 
 /** Every account of this name, first the one that login would choose. Declines when no account has it. */
 export async function accountsNamed(
@@ -20,4 +20,10 @@ export async function declineUser(name: string, database: Database): Promise<nev
   const accounts = await createAccountDirectory(database).list()
   const names = accounts.map(({ username }) => username)
   return decline(noSuchUser(name, names))
+}
+
+/** Says that no role has this key, and what to do. */
+export async function declineRole(role: string, database: Database): Promise<never> {
+  const known = await createAccountDirectory(database).roleKeys()
+  return decline(noSuchRole(role, known, howToCreate(role)))
 }

@@ -12,8 +12,7 @@ import { decline, NotPermitted } from '../declined.ts'
 import { UnusableValue } from '../invalid-input.ts'
 import type { ReviewOf, RunOf } from '../operation.ts'
 import { answerRevoked, tokensOf } from '../tokens/revoke-tokens.ts'
-import { howToCreate, noSuchRole } from '../unknown-name.ts'
-import { accountsNamed, declineUser } from './accounts-named.ts'
+import { accountsNamed, declineRole, declineUser } from './accounts-named.ts'
 import type * as described from './descriptions.ts'
 import { hashPassword, newPassword } from './new-password.ts'
 import { protectedAccount } from './protected-accounts.ts'
@@ -164,10 +163,8 @@ async function refuse(
       throw new NotPermitted(`only an account with role admin may give the role ${role}`)
     case 'no-such-user':
       return declineUser(name, database)
-    case 'no-such-role': {
-      const keys = await createAccountDirectory(database).roleKeys()
-      return decline(noSuchRole(role, keys, howToCreate(role)))
-    }
+    case 'no-such-role':
+      return declineRole(role, database)
     case 'name-taken':
       return decline(`user ${newName} already exists: choose another name`)
     case 'service-account':

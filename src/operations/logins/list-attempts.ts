@@ -1,10 +1,11 @@
+import { BlockList, isIP } from 'node:net'
 import { isAtConsole, messagesOf, outcomeOf } from '../../login/login-record.ts'
 import { type LoginLogEntry, readLoginLog } from '../../stores/login-log/login-log-reader.ts'
 import { accountSettings, withExistingDatabase } from '../configured-database.ts'
+import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
 import { rfc3339 } from '../rfc3339.ts'
 import { sinceMs } from '../since.ts'
-import { addressRange } from './address-range.ts'
 import type { loginList } from './descriptions.ts'
 import { maskNames } from './masked-names.ts'
 
@@ -47,5 +48,25 @@ function described({ atMs, message, ...entry }: LoginLogEntry, shownName: string
     outcome: outcomeOf(message) ?? null,
     via: isAtConsole(message) ? ('console' as const) : ('gateway' as const),
     ...{ succeeded, message, address, client, userAgent },
+  }
+}
+
+/** Reads an address or a range in CIDR notation. Throws `InvalidInput` on anything else. */
+function addressRange(field: string, text: string): (address: string) => boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  const most = version === 6 ? 128 : 32
+  const prefix = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN
+  if (version === 0 || rest.length > 0 || !(prefix <= most)) {
+    throw new InvalidInput(
+      field,
+      `${JSON.stringify(text)} is not an address or a range such as 192.0.2.0/24 or 2001:db8::/32`,
+    )
+  }
+  const range = new BlockList()
+  range.addSubnet(address, prefix, version === 6 ? 'ipv6' : 'ipv4')
+  return (other) => {
+    const family = isIP(other)
+    return family !== 0 && range.check(other, family === 6 ? 'ipv6' : 'ipv4')
   }
 }

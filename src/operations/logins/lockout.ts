@@ -7,8 +7,8 @@ import { createLastingKey } from '../../token/derived-keys.ts'
 import { withExistingDatabase } from '../configured-database.ts'
 import { withRedis } from '../configured-redis.ts'
 import type { Surroundings } from '../context.ts'
-import { withInteractiveTimeouts } from '../policy-settings.ts'
 import { configuredKeys, tokenSettings } from '../tokens/configured-keys.ts'
+import { redisOf } from '../tokens/revoke-tokens.ts'
 
 /**
  * For how many seconds logins of this account are locked out, on any gateway; `undefined` when that is
@@ -25,9 +25,8 @@ export async function lockoutOf(
     const settings = tokenSettings(file, io)
     const keys = await configuredKeys(settings)
     const key = accountKey(createLastingKey(() => keys, 'throttle')(), username)
-    const { url } = config.redis
-    if (url !== undefined) {
-      const redis = withInteractiveTimeouts({ ...config.redis, url })
+    const redis = redisOf(config)
+    if (redis !== undefined) {
       const { longestWaitSeconds } = config.login
       return await withRedis(redis, settings.shared, (client) =>
         readLockout(client, key, longestWaitSeconds),

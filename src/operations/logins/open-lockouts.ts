@@ -9,8 +9,8 @@ import { createLastingKey } from '../../token/derived-keys.ts'
 import { withExistingDatabase } from '../configured-database.ts'
 import { withRedis } from '../configured-redis.ts'
 import type { Surroundings } from '../context.ts'
-import { withInteractiveTimeouts } from '../policy-settings.ts'
 import { configuredKeys, tokenSettings } from '../tokens/configured-keys.ts'
+import { redisOf } from '../tokens/revoke-tokens.ts'
 
 /** An open lock-out, and whom it refuses. */
 export interface OpenLockout extends OpenedLockout {
@@ -67,9 +67,9 @@ async function withStore<Result>(
   database: Database,
   work: (store: LockoutStore) => Promise<Result>,
 ): Promise<Result> {
-  const { url, ...rest } = config.redis
-  if (url === undefined) return work({ ...createDatabaseLockouts(database), shared: false })
-  return withRedis(withInteractiveTimeouts({ ...rest, url }), shared, (redis) => {
+  const settings = redisOf(config)
+  if (settings === undefined) return work({ ...createDatabaseLockouts(database), shared: false })
+  return withRedis(settings, shared, (redis) => {
     const { list, clear } = createRedisLockouts(redis)
     return work({
       list,

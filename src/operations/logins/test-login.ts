@@ -13,8 +13,8 @@ import { withRedis } from '../configured-redis.ts'
 import { decline } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
-import { withInteractiveTimeouts } from '../policy-settings.ts'
 import { configuredKeys, type TokenSettings, tokenSettings } from '../tokens/configured-keys.ts'
+import { redisOf } from '../tokens/revoke-tokens.ts'
 import type { loginTest } from './descriptions.ts'
 
 /** A revocation reaches every gateway within a second; more is a fault. */
@@ -62,8 +62,8 @@ async function ownCaptcha(settings: TokenSettings, clock: () => number) {
   const { config, shared } = settings
   const { captchaRequired } = modeFacts(config.application.mode, config.jwt.timeout)
   if (!captchaRequired) return { uuid: '-', code: '-' }
-  const { url, ...rest } = config.redis
-  if (url === undefined) {
+  const settingsOfRedis = redisOf(config)
+  if (settingsOfRedis === undefined) {
     decline(
       'redis.url is not set: captchas are in the memory of the gateway, where only people can read them',
     )
@@ -71,7 +71,7 @@ async function ownCaptcha(settings: TokenSettings, clock: () => number) {
   const keys = await configuredKeys(settings)
   const sealKeys = createDerivedKeys(() => keys, 'captcha-text')
   const now = () => clock() / 1000
-  return withRedis(withInteractiveTimeouts({ ...rest, url }), shared, async (redis) => {
+  return withRedis(settingsOfRedis, shared, async (redis) => {
     const { id, sealed } = await createCaptchas({
       ...config.captcha,
       store: createRedisCaptchas(redis, config.captcha),

@@ -1,13 +1,14 @@
 import { nameProblem } from '../../stores/accounts/account-name.ts'
 import { seedRoles } from '../../stores/accounts/seed.ts'
 import { createServiceChanges } from '../../stores/services/service-changes.ts'
+import { declineRole } from '../accounts/accounts-named.ts'
 import { inDatabase } from '../configured-database.ts'
 import { decline } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
 import { answerRevoked, tokensOf } from '../tokens/revoke-tokens.ts'
 import type * as described from './descriptions.ts'
-import { checkNote, declineRole, declineService } from './refusals.ts'
+import { checkNote, declineService } from './refusals.ts'
 
 export const serviceAdd: RunOf<typeof described.serviceAdd> = async (input, context) => {
   const { name, role, note = '' } = input

@@ -4,7 +4,6 @@ import type { Database } from '../../stores/database/database.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import { decline } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
-import { howToCreate, noSuchRole } from '../unknown-name.ts'
 
 /** Says that no service account has this name, and what to do. */
 export async function declineService(name: string, database: Database): Promise<never> {
@@ -17,12 +16,6 @@ export async function declineService(name: string, database: Database): Promise<
   const names = (await createServiceDirectory(database).list()).map((service) => service.name)
   const hint = didYouMean(name, names) || ': "postern service list" shows all service accounts'
   return decline(`service account ${JSON.stringify(name)} does not exist${hint}`)
-}
-
-/** Says that no role has this key, and what to do. */
-export async function declineRole(role: string, database: Database): Promise<never> {
-  const known = await createAccountDirectory(database).roleKeys()
-  return decline(noSuchRole(role, known, howToCreate(role)))
 }
 
 const longest = 255

@@ -1,5 +1,3 @@
-import type { Database } from '../../stores/database/database.ts'
-import type { RedisClient } from '../../stores/redis/redis.ts'
 import { createDatabaseRevocations } from '../../stores/revocations/database-revocations.ts'
 import { createRedisRevocations } from '../../stores/revocations/redis-revocations.ts'
 import type { RevocationStore } from '../../stores/revocations/revocation-store.ts'
@@ -25,28 +23,18 @@ export async function withSessions<Result>(
   open: typeof withDatabase,
   work: (opened: OpenSessions) => Promise<Result>,
 ): Promise<Result> {
+  const opened = async (sessions: SessionStore, store: RevocationStore) => {
+    const revocations = createRevocations(Date.now)
+    await addRevocations(revocations, store)
+    return work({ sessions, store, revocations })
+  }
   const redis = redisOf(settings.config)
   if (redis === undefined) {
-    return open(settings, async (database) => work(await inDatabase(database)))
+    return open(settings, (database) =>
+      opened(createDatabaseSessions(database), createDatabaseRevocations(database)),
+    )
   }
-  return withRedis(redis, settings.shared, async (client) => work(await inRedis(client, redis)))
-}
-
-async function inDatabase(database: Database): Promise<OpenSessions> {
-  const store = createDatabaseRevocations(database)
-  return { sessions: createDatabaseSessions(database), store, revocations: await known(store) }
-}
-
-async function inRedis(
-  client: RedisClient,
-  settings: NonNullable<ReturnType<typeof redisOf>>,
-): Promise<OpenSessions> {
-  const store = createRedisRevocations(client, settings)
-  return { sessions: createRedisSessions(client), store, revocations: await known(store) }
-}
-
-async function known(store: RevocationStore): Promise<Revocations> {
-  const revocations = createRevocations(Date.now)
-  await addRevocations(revocations, store)
-  return revocations
+  return withRedis(redis, settings.shared, (client) =>
+    opened(createRedisSessions(client), createRedisRevocations(client, redis)),
+  )
 }

@@ -77,7 +77,7 @@ export const policyProposeAsking: AskingOf<typeof policyPropose> = {
  */
 export const policyApproveAsking: AskingOf<typeof policyApprove> = {
   shown,
-  words: ({ revision, signer, diff }) => confirmSigning({ revision, signer, diff }),
+  words: confirmSigning,
 }
 
 export function confirmSigning({
@@ -87,7 +87,7 @@ export function confirmSigning({
 }: {
   readonly revision: string
   readonly signer: string
-  readonly diff: Parameters<typeof conclusionOf>[0] | undefined
+  readonly diff?: Parameters<typeof conclusionOf>[0] | undefined
 }) {
   const changed = diff === undefined ? 'not compared: all is new' : conclusionOf(diff)
   return {

@@ -1,22 +1,28 @@
-import { Type } from '../../config/schema/type.ts'
-import type { FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
+import { type TSchema, type TUnsafe, Type, type ValueOf } from '../../config/schema/type.ts'
+import type { Disagreement } from '../../policy/shadow/evidence.ts'
+import type { FleetEvidence, ReplicaEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { Obstacle } from '../../policy/shadow/promotion.ts'
-import type { ReplicaReport } from '../../stores/policies/policy-store.ts'
+import type { Replay } from '../../replay/replay.ts'
+import type { Head, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
 import { change, local, question } from '../operation.ts'
 import type { diffDocument } from '../policy/diff-document.ts'
 import type { EngineReport } from '../policy/engine-cost.ts'
 import { flag, list, nullable, open, text, time, typed, whole } from '../schema.ts'
+import type { Convergence } from './convergence.ts'
 import type { proposalDocument } from './proposal-state.ts'
-import type { PublishedDocument, PublishPlan } from './publishing.ts'
+
+/** A member that may be absent; its value may also say so. */
+const optional = <Schema extends TSchema>(schema: Schema) =>
+  Type.Optional(schema as unknown as TUnsafe<ValueOf<Schema> | undefined>)
 
 const signed = Type.Object({ statement: text, signatures: list(text) })
-const head = Type.Object({
-  ...{ revision: text, sequence: whole, author: Type.Optional(text) },
-  signed: Type.Optional(signed),
-})
+const head = typed<Head>(
+  Type.Object({
+    ...{ revision: text, sequence: whole, author: optional(text), signed: optional(signed) },
+  }),
+)
 const counts = { evaluated: whole, wouldDeny: whole, wouldAllow: whole, failed: whole } as const
-const optional = Type.Optional
 
 const replica = typed<ReplicaReport>(
   Type.Object({
@@ -54,15 +60,15 @@ replica that no longer runs. Shows why a replica cannot load or confirm the newe
 })
 
 const evidence = {
-  replicas: list(open()),
+  replicas: list(open<ReplicaEvidence>()),
   ...counts,
-  ...{ against: list(text), disagreements: list(open()) },
+  ...{ against: list(text), disagreements: list(open<Disagreement>()) },
 } as const
-const shadowEvidence = typed<FleetEvidence>(Type.Object(evidence))
-const observed = {
+const observed = Type.Object({
   shadow: Type.Object({ revision: text, author: text, message: text, at: time }),
-  live: nullable(text),
-} as const
+  ...{ live: nullable(text), ...evidence },
+})
+export type ShadowDocument = ValueOf<typeof observed>
 
 export const policyShadow = question({
   name: 'policy shadow',
@@ -81,15 +87,8 @@ again at 0, end the shadow and push it again.`,
       description: 'number of lines for each of the two lists, most frequent first',
     },
   },
-  document: typed<ShadowDocument | { readonly shadow: null }>(
-    Type.Union([Type.Object({ ...observed, ...evidence }), Type.Object({ shadow: Type.Null() })]),
-  ),
+  document: Type.Union([observed, Type.Object({ shadow: Type.Null() })]),
 })
-
-export interface ShadowDocument extends FleetEvidence {
-  readonly shadow: Readonly<Record<'revision' | 'author' | 'message' | 'at', string>>
-  readonly live: string | null
-}
 
 export const policyShadowEnd = change({
   name: 'policy shadow',
@@ -106,7 +105,7 @@ export const policyShadowEnd = change({
     Type.Object({
       ended: nullable(text, 'null: no valid shadow was ended.'),
       ...Object.fromEntries(
-        Object.entries({ ...observed, ...evidence }).map(([name, each]) => [name, optional(each)]),
+        Object.entries(observed.properties).map(([name, each]) => [name, optional(each)]),
       ),
     }),
   ),
@@ -242,7 +241,9 @@ const publishing = {
   },
 } as const
 
-const checked = { replay: optional(open()), engine: open(), diff: optional(diff) } as const
+const checked = {
+  ...{ replay: optional(open<Replay>()), engine: open<EngineReport>(), diff: optional(diff) },
+} as const
 const publishPlan = Type.Object({
   dryRun: Type.Literal(true),
   ok: Type.Boolean({ description: 'Whether it succeeds if every reporting replica loads it.' }),
@@ -253,45 +254,35 @@ const publication = Type.Object({
   ...{ head, parent: optional(text), ...checked },
   unconfirmed: optional(Type.String({ description: 'Why a failover of Redis could lose it.' })),
   convergence: optional(
-    Type.Object({
-      ...{ head, replicas: list(replica), behind: list(replica), lost: list(replica) },
-      ...{ expected: optional(whole), problem: optional(text) },
-    }),
+    typed<Convergence>(
+      Type.Object({
+        ...{ head, replicas: list(replica), behind: list(replica), lost: list(replica) },
+        ...{ expected: optional(whole), problem: optional(text) },
+      }),
+    ),
   ),
 })
+/** What was published, and who uses it. */
+export type PublishedDocument = ValueOf<typeof publication>
+/** What would be published. */
+export type PublishPlan = ValueOf<typeof publishPlan>
 /** The policy is not valid, or a test failed: what "policy test" answers. */
 const unfit = Type.Object({ ok: Type.Literal(false) }, { additionalProperties: true })
-const published = typed<PublishedDocument>(publication)
-const plan = typed<PublishPlan>(publishPlan)
-
-/** What would become the shadow. */
-export interface ShadowPlan {
-  readonly dryRun: true
-  readonly ok: true
-  readonly shadow: string
-  /** Absent: no shadow runs; `null`: one that is not valid. */
-  readonly replaces: string | null | undefined
-  readonly engine: EngineReport
-  readonly diff: Diff | undefined
-}
-
-/** What became the shadow. */
-export interface ShadowPushed {
-  readonly ok: boolean
-  readonly shadow: ShadowHead
-  readonly engine: EngineReport
-  readonly replicas: FleetEvidence['replicas'] | undefined
-  readonly diff: Diff | undefined
-}
 
 const { replay: _, ...shadowChecked } = checked
 const shadowPlan = Type.Object({
+  // `replaces` is absent where no shadow runs, and null for one that is not valid.
   ...{ dryRun: Type.Literal(true), ok: flag, shadow: text, replaces: optional(nullable(text)) },
   ...shadowChecked,
 })
 const shadowPushed = Type.Object({
-  ...{ ok: flag, shadow: open(), ...shadowChecked, replicas: optional(list(open())) },
+  ...{ ok: flag, shadow: open<ShadowHead>(), ...shadowChecked },
+  replicas: optional(list(open<ReplicaEvidence>())),
 })
+/** What would become the shadow. */
+export type ShadowPlan = ValueOf<typeof shadowPlan>
+/** What became the shadow. */
+export type ShadowPushed = ValueOf<typeof shadowPushed>
 
 export const policyPropose = change({
   name: 'policy propose',
@@ -381,11 +372,7 @@ signature.`,
   document: typed<ProposalDocument & { readonly signedBy: string }>(
     Type.Object({ signedBy: text, ...proposal }),
   ),
-  plan: typed<{
-    readonly revision: string
-    readonly signer: string
-    readonly diff: Diff | undefined
-  }>(Type.Object({ revision: text, signer: text, diff: optional(diff) })),
+  plan: Type.Object({ revision: text, signer: text, diff: optional(diff) }),
 })
 
 export const policyPush = change({
@@ -431,7 +418,7 @@ signed it. When policy.trust requires one signature, push DIR --key signs and pu
   document: typed<PublishedDocument | ShadowPushed>(
     Type.Union([publication, shadowPushed, publishPlan, shadowPlan, unfit]),
   ),
-  plan: typed<PublishPlan | ShadowPlan>(Type.Union([publishPlan, shadowPlan])),
+  plan: Type.Union([publishPlan, shadowPlan]),
 })
 
 export const policyPromote = change({
@@ -469,20 +456,14 @@ of this revision when more than one signature is required.`,
     },
     ...publishing,
   },
-  document: typed<
-    | PublishedDocument
-    | {
-        readonly ok: false
-        readonly obstacles: readonly Obstacle[]
-        readonly evidence: FleetEvidence
-      }
-  >(
-    Type.Union([
-      publication,
-      Type.Object({ ok: flag, obstacles: list(open()), evidence: shadowEvidence }),
-    ]),
-  ),
-  plan,
+  document: Type.Union([
+    publication,
+    Type.Object({
+      ...{ ok: flag, obstacles: list(open<Obstacle>()) },
+      evidence: typed<FleetEvidence>(Type.Object(evidence)),
+    }),
+  ]),
+  plan: publishPlan,
 })
 
 export const policyRollback = change({
@@ -505,8 +486,8 @@ as a new entry of the history and waits until every known replica uses it.`,
     },
     ...publishing,
   },
-  document: published,
-  plan,
+  document: publication,
+  plan: publishPlan,
 })
 
 export const policyPull = local({

@@ -2,7 +2,7 @@ import { printable } from '../../kernel/printable.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Replay } from '../../replay/replay.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
-import type { Head, PolicyStore } from '../../stores/policies/policy-store.ts'
+import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import type { Context } from '../context.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { Reviewed } from '../operation.ts'
@@ -17,6 +17,7 @@ import {
   convergenceOf,
   isConverged,
 } from './convergence.ts'
+import type { PublishedDocument, PublishPlan } from './descriptions.ts'
 import { commitPublication, type Publication, reviewPublication } from './publication.ts'
 import { type Remark, type Reviewing, type ReviewParts, reviewParts, type Tell } from './review.ts'
 
@@ -34,33 +35,6 @@ export interface PublishInput {
   readonly 'allow-lost': boolean
   readonly replicas: number | undefined
   readonly 'dry-run'?: boolean
-}
-
-/** What was published, and who uses it. */
-export interface PublishedDocument {
-  readonly head: Head
-  /** The revision that was live before; the same one when nothing had to be published. */
-  readonly parent: string | undefined
-  readonly diff: ReturnType<typeof diffDocument> | undefined
-  readonly replay: Replay | undefined
-  readonly engine: EngineReport
-  /** Why a failover of Redis could lose it, if so. */
-  readonly unconfirmed: string | undefined
-  /** Absent: the replicas were not checked. */
-  readonly convergence: Convergence | undefined
-}
-
-/** What would be published. `ok`: if every reporting replica loads it, the publication succeeds. */
-export interface PublishPlan {
-  readonly dryRun: true
-  readonly ok: boolean
-  readonly revision: string
-  readonly publishes: boolean
-  readonly parent: string | null
-  readonly diff: ReturnType<typeof diffDocument> | undefined
-  readonly replay: Replay | undefined
-  readonly engine: EngineReport
-  readonly replicas: readonly { readonly id: string; readonly lost: boolean }[] | undefined
 }
 
 /** What only texts show of a review. */

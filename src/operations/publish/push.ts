@@ -10,15 +10,19 @@ import { authorOf, soleAuthorOf } from './author.ts'
 import { baseNotWritten, readOver, writeBase, writeProposed } from './base.ts'
 import { notedEngine, readCandidate, readNamed } from './candidate.ts'
 import { awaitEvaluation, evaluatingOf, isEvaluated } from './convergence.ts'
-import type { policyPush, ShadowPlan, ShadowPushed } from './descriptions.ts'
+import type {
+  PublishedDocument,
+  PublishPlan,
+  policyPush,
+  ShadowPlan,
+  ShadowPushed,
+} from './descriptions.ts'
 import { refuseFiles } from './observed-shadow.ts'
 import { openApproved } from './open-approved.ts'
 import type { Publication } from './publication.ts'
 import {
   checkOver,
-  type PublishedDocument,
   type PublishInput,
-  type PublishPlan,
   reviewPublishing,
   told,
   waitingOf,

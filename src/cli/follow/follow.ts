@@ -1,5 +1,8 @@
+import { renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { failingTests } from '../../answers/policy-tests.ts'
+import type { FeedLog } from '../../background/feed-log.ts'
+import { Fault } from '../../kernel/errors.ts'
 import { Declined, Refused } from '../../operations/declined.ts'
 import { withGoAdminTable } from '../../operations/policy/go-admin-table.ts'
 import { policySettings, withPolicyStore } from '../../operations/policy-settings.ts'
@@ -18,16 +21,15 @@ import { followedModel, updateDirectory } from '../../stores/policies/follow/fol
 import {
   createFollower,
   type Followed,
+  type FollowState,
   followAuthor,
 } from '../../stores/policies/follow/follower.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { count } from '../format.ts'
+import { count, jsonLine, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { contextOf } from '../operation-context.ts'
 import { remarksInWords } from '../publish/remark-in-words.ts'
-import { createFollowLog } from './follow-log.ts'
-import { writeMetricsFile } from './metrics-file.ts'
 import type { followSpec } from './specs.ts'
 
 /** Publishes go-admin's policy whenever it changes. */
@@ -134,4 +136,46 @@ async function untilStopped({ host }: Io, once: boolean): Promise<void> {
   await new Promise<void>((stop) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) host.once(name, () => stop())
   })
+}
+
+/** A line for each event: text for people on `err`, or JSON on `out`. */
+function createFollowLog(output: 'text' | 'json', io: Io): FeedLog {
+  const at = () => new Date(io.now?.() ?? Date.now()).toISOString()
+  const write = (level: 'info' | 'warn', fields: object, msg: string) => {
+    if (output === 'json') return io.out(jsonLine({ level, time: at(), ...fields, msg }))
+    const shown = Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name}=${value}`],
+    )
+    io.err(
+      `${printable([at(), level === 'warn' ? 'warning:' : '', `${msg}:`, ...shown].filter(Boolean).join(' '))}\n`,
+    )
+  }
+  return {
+    info: (fields, text) => write('info', fields, text),
+    warn: (fields, text) => write('warn', fields, text),
+  }
+}
+
+/** Writes the metrics of a gateway that follows, under the same names. */
+function writeMetricsFile(file: string, state: FollowState): void {
+  const { ok, failed } = state.reloads
+  const lines = [
+    '# TYPE postern_policy_follow_reloads_total counter',
+    `postern_policy_follow_reloads_total{result="ok"} ${ok}`,
+    `postern_policy_follow_reloads_total{result="failed"} ${failed}`,
+    '# TYPE postern_policy_follow_last_reload_success gauge',
+    `postern_policy_follow_last_reload_success ${state.stopped === undefined ? 1 : 0}`,
+  ]
+  if (state.checkedAt !== undefined) {
+    const name = 'postern_policy_follow_checked_timestamp_seconds'
+    lines.push(`# TYPE ${name} gauge`, `${name} ${Date.parse(state.checkedAt) / 1000}`)
+  }
+  try {
+    // The collector must not read half a file.
+    writeFileSync(`${file}.tmp`, `${lines.join('\n')}\n`)
+    renameSync(`${file}.tmp`, file)
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException
+    throw new Fault('policies', { reason: `--metrics: ${file} cannot be written (${code})` })
+  }
 }

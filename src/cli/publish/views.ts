@@ -112,8 +112,4 @@ export const policyPullView: ViewOf<typeof policyPull, readonly string[]> = {
     const lines = [...notes, ...names.map((name) => join(directory, name))]
     return { out: `${revision}: ${done}\n`, err: lines.map((line) => `${line}\n`).join('') }
   },
-  json: ({ document, notes = [] }) => ({
-    out: jsonPieces(document),
-    err: notes.map((note) => `${note}\n`).join(''),
-  }),
 }

@@ -1,10 +1,11 @@
 import { consoleCookies } from '../../gateway/carriers.ts'
 import { Fault } from '../../kernel/errors.ts'
 import { decline } from '../../operations/declined.ts'
+import { type Printed, UsageError } from '../command.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from './gateway.ts'
-import { parseJson, printedType } from './printed.ts'
+import { parseJson, printedType, readPrinted } from './printed.ts'
 import { type Answer, type Sent, send } from './send.ts'
 import { readSession, type StoredSession, writeSession } from './session-file.ts'
 
@@ -129,4 +130,30 @@ export function notAConsole({ origin }: Gateway): Fault {
   return new Fault('gateway', {
     reason: `${origin} did not answer like the console of a gateway: check --gateway`,
   })
+}
+
+/** Longer than a question may take, and the questions before it. */
+export const questionMs = 180_000
+/** Beyond what the caller asks a change to wait. */
+export const changeMs = 120_000
+
+/** What a command printed at the console. Throws when the console did not run it. */
+export async function askConsole(gateway: Gateway, sent: Sent, io: Io): Promise<Printed> {
+  const answer = await sendInSession(gateway, { ...sent, accept: printedType }, io)
+  const printed = answer.type === printedType ? readPrinted(answer.text) : undefined
+  return printed ?? failed(gateway, answer)
+}
+
+/** An answer without what a command printed: the console did not run it. */
+function failed(gateway: Gateway, answer: Answer): never {
+  const { status, message } = readRefused(answer)
+  if (status === 200 || status === 0) throw notAConsole(gateway)
+  if (status === 400) throw new UsageError(message)
+  if (status === 404) {
+    throw new Fault('gateway', {
+      reason:
+        'the console does not offer this: changes need console.write, and its version may be another one',
+    })
+  }
+  throw new Fault('gateway', { reason: message })
 }

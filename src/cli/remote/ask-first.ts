@@ -3,6 +3,7 @@ import { deletionWords } from '../accounts/user-views.ts'
 import { isConfirmed } from '../confirm.ts'
 import type { Io } from '../io.ts'
 import { confirmPublication } from '../publish/asking.ts'
+import { questionMs } from './api-session.ts'
 import type { Chosen } from './choose.ts'
 import { printedType, readPrinted } from './printed.ts'
 import type { Answer, Sent } from './send.ts'
@@ -22,7 +23,7 @@ export async function askFirst(
     isDeletion ? { name: subject, output: 'text' } : { from: 'live', to: subject, output: 'text' },
   )
   const path = `${isDeletion ? 'user/show' : 'policy/diff'}?${about}`
-  const shown = await ask({ method: 'GET', path, accept: printedType, timeoutMs: reviewMs })
+  const shown = await ask({ method: 'GET', path, accept: printedType, timeoutMs: questionMs })
   const printed = readPrinted(shown.text)
   if (printed !== undefined) io.err(`${printed.err}${printed.out}`)
   if (isDeletion) {
@@ -36,5 +37,3 @@ export async function askToPublish(subject: string, io: Io): Promise<void> {
   const { question, unasked, declined } = confirmPublication(subject)
   if (!(await isConfirmed(question, unasked, io))) decline(declined)
 }
-
-const reviewMs = 180_000

@@ -2,12 +2,11 @@ import { parsePolicySet } from '../../policy/set/policy-set.ts'
 import { type CommandSpec, print } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
-import { askConsole, questionMs } from './ask-console.ts'
+import { askConsole, questionMs } from './api-session.ts'
 import { askToPublish } from './ask-first.ts'
 import { type Chosen, chooseOperation, type Typed } from './choose.ts'
-import { type Draft, readDraft } from './draft.ts'
 import type { Gateway } from './gateway.ts'
-import { requestOf } from './request.ts'
+import { type Draft, readDraft, requestOf } from './request.ts'
 
 /** A directory to publish: the console gets its files as a proposal, which is then pushed. */
 interface DirectoryPush {

@@ -2,15 +2,13 @@ import { type CommandSpec, print, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { sendInSession } from './api-session.ts'
+import { askConsole, sendInSession } from './api-session.ts'
 import { approveRemotely } from './approve.ts'
-import { askConsole } from './ask-console.ts'
 import { askFirst } from './ask-first.ts'
 import { chooseOperation, type Typed } from './choose.ts'
-import { readDraft } from './draft.ts'
 import { type Gateway, type GatewayOptions, openGateway } from './gateway.ts'
 import { chooseDirectoryPush, isDirectoryPush, pushDirectory } from './push.ts'
-import { requestOf } from './request.ts'
+import { readDraft, requestOf } from './request.ts'
 
 /** Lets the console of a gateway run a command, and prints what it printed. */
 export async function runRemotely(

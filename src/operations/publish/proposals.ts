@@ -2,8 +2,8 @@ import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import type { RunOf } from '../operation.ts'
 import { diffDocument } from '../policy/diff-document.ts'
-import { policySettings, withPolicyStore } from '../policy-settings.ts'
-import type { policyProposals } from './descriptions.ts'
+import { policySettings, unavailable, withPolicyStore } from '../policy-settings.ts'
+import type { policyProposalDrop, policyProposals } from './descriptions.ts'
 import { comparedNote, listProposals, openProposal, readCompared } from './open-proposal.ts'
 import { nextStep, proposalDocument } from './proposal-state.ts'
 import { checkRevision } from './publishing.ts'
@@ -50,4 +50,17 @@ async function show(
     },
     shown: { one: open, remarks, next: nextStep(open) },
   }
+}
+
+/** Drops also what cannot be read: it may be damaged. */
+export const drop: RunOf<typeof policyProposalDrop> = ({ drop: name = '' }, context) => {
+  const settings = policySettings(context.configFile, context)
+  settings.trust()
+  return withPolicyStore(settings, async ({ proposals }) => {
+    checkRevision(name)
+    const [only, ...others] = await proposals.matching(name)
+    const dropped = others.length === 0 ? (only?.revision ?? name) : name
+    if (await proposals.drop(dropped)) return { document: { dropped } }
+    return unavailable(`proposal ${name} does not exist: "postern policy proposals" lists all`)
+  })
 }

@@ -18,7 +18,8 @@ import type {
   ShadowPushed,
 } from './descriptions.ts'
 import { refuseFiles } from './observed-shadow.ts'
-import { openApproved } from './open-approved.ts'
+import { type OpenProposal, openProposal } from './open-proposal.ts'
+import { nextStep } from './proposal-state.ts'
 import type { Publication } from './publication.ts'
 import {
   checkOver,
@@ -29,7 +30,7 @@ import {
   watched,
 } from './publishing.ts'
 import { refuseBroken } from './refuse-broken.ts'
-import { type Reviewing, remembered, reviewParts } from './review.ts'
+import { type Reviewing, type ReviewParts, remembered, reviewParts } from './review.ts'
 import { commitShadow, prepareShadow, reviewShadow } from './shadow.ts'
 
 type PushInput = InputOf<typeof policyPush.input>
@@ -112,6 +113,13 @@ export async function reviewProposal(
     },
     { input, reviewing, settle: (store, revision) => store.proposals.drop(revision) },
   )
+}
+
+/** Reads a proposal to publish. Declines one that is stale, or that too few trusted keys have signed. */
+async function openApproved(name: string, parts: ReviewParts): Promise<OpenProposal> {
+  const open = await openProposal(name, parts)
+  parts.tell({ proposal: open })
+  return open.state === 'approved' ? open : decline(`refused: ${nextStep(open)}`)
 }
 
 /** A policy to evaluate beside the live one. */

@@ -164,9 +164,41 @@ export function stagePages() {
   }
 
   if (dead.length > 0) throw new Error(`dead links:\n${dead.join('\n')}`)
+  writeForMachines()
   writeFileSync(
     join(staged, 'index.md'),
     readFileSync(fileURLToPath(new URL('home.md', import.meta.url))),
   )
   return pages
+}
+
+/** `/llms.txt` lists the pages with what they are about; `/llms-full.txt` is all of them in one file. */
+function writeForMachines() {
+  const lines = readFileSync(inRepository(index), 'utf8').split('\n')
+  const listed = lines.flatMap((line) => {
+    const [, title, target, more = ''] = /^- \[(.+?)\]\(([^)\s]+)\)(.*)/.exec(line) ?? []
+    if (title === undefined) return /^##/.test(line) ? [`\n${line}\n`] : []
+    const [path] = target.split('#')
+    const file = fileOf(normalize(join(dirname(index), path)))
+    return [
+      `- [${title}](${placeOf(file).replace(/md$/, 'html')})${more.replace(/\[(.+?)\]\(\S+\)/g, '$1')}`,
+    ]
+  })
+  const names = lines.flatMap((line) => {
+    const [, target] = /^- \[.+?\]\(([^)\s]+)\)/.exec(line) ?? []
+    return target === undefined
+      ? []
+      : [fileOf(normalize(join(dirname(index), target.split('#')[0])))]
+  })
+  const texts = [...new Set(names)].map((name) =>
+    readFileSync(inRepository(name), 'utf8').trimEnd(),
+  )
+  const summary =
+    'API gateway and reverse-proxy sidecar: login, identity, Casbin permission check, then forward.'
+  mkdirSync(join(staged, 'public'), { recursive: true })
+  writeFileSync(
+    join(staged, 'public/llms.txt'),
+    `# Postern\n\n> ${summary}\n${listed.join('\n')}\n`,
+  )
+  writeFileSync(join(staged, 'public/llms-full.txt'), `${texts.join('\n\n')}\n`)
 }

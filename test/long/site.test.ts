@@ -104,6 +104,19 @@ test('every page of docs is on the site, and every link and anchor leads somewhe
   expect(broken).toEqual([])
 })
 
+test('llms.txt names pages that exist, and llms-full.txt has their texts', ({ skip }) => {
+  skip(missing !== undefined, missing)
+  const list = readFileSync(join(root, 'llms.txt'), 'utf8')
+  const links = [...list.matchAll(/^- \[.+?\]\(([^)]+)\)/gm)].map(([, link = '']) => link)
+  const pages = builtPages()
+  expect(links.length).toBeGreaterThan(80)
+  expect(links.filter((link) => !pages.has(link))).toEqual([])
+  const full = readFileSync(join(root, 'llms-full.txt'), 'utf8')
+  for (const name of ['forward-auth', 'policies', 'oidc', 'settings']) {
+    expect(full).toContain(readFileSync(`docs/${name}.md`, 'utf8').trimEnd())
+  }
+})
+
 describe('in a browser', () => {
   const program = findChromium()
   let browser: Chromium | undefined

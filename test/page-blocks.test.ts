@@ -94,7 +94,7 @@ const pages = ['docs', 'samples', 'helm']
     readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => join(root, name)),
   )
   .concat('README.md')
-  .filter((name) => name.endsWith('.md') && name !== 'docs/commands.md')
+  .filter((name) => name.endsWith('.md') && !/^docs\/commands[/.]/.test(name))
 const textOf = (page: string) => readFileSync(page, 'utf8')
 /** In a system of its own: test/long/docs-one-machine.test.ts. */
 const onDebian = 'docs/one-machine.md'

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
-import { commandsDocument } from '../../src/cli/commands/document.ts'
 import { commandSet, findCommand } from '../../src/cli/commands/table.ts'
 import { manPage } from '../../src/cli/manual/man-page.ts'
 import { configJsonSchema } from '../../src/config/schema/json-schema.ts'
 import { openApiDocument } from '../../src/console/api/openapi.ts'
+import { commandPages } from './commands.mjs'
 import { helmReadme } from './helm-readme.mjs'
 import { helmSchema } from './helm-schema.mjs'
 import { httpApi } from './http-api.mjs'
@@ -17,7 +17,6 @@ const generators = {
   'docs/settings.md': settings,
   'helm/postern/values.schema.json': helmSchema,
   'helm/postern/README.md': helmReadme,
-  'docs/commands.md': commandsDocument,
   'man/postern.1': async () => manPage(await commandSet()),
   'docs/http-api.md': httpApi,
   'docs/refusals.md': refusals,
@@ -35,6 +34,7 @@ export async function generatedFiles() {
   const made = new Map()
   const read = (file) => made.get(file) ?? readFileSync(file, 'utf8')
   for (const [file, generate] of Object.entries(generators)) made.set(file, await generate(read))
+  for (const [file, text] of await commandPages()) made.set(file, text)
   return Array.from(made, ([file, text]) => {
     const isStale = !existsSync(file) || readFileSync(file, 'utf8') !== text
     return { file, text, isStale }

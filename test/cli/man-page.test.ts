@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { literal, text } from '../../scripts/generate/roff.ts'
 import type { CommandSpec } from '../../src/cli/command.ts'
 import { commandSet } from '../../src/cli/commands/table.ts'
 import { usages } from '../../src/cli/help.ts'
-import { literal, text } from '../../src/cli/manual/roff.ts'
 
 const file = 'man/postern.1'
 

@@ -1,5 +1,6 @@
 import fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
+import { openApiDocument } from '../../scripts/generate/console-openapi.ts'
 import { findCommand } from '../../src/cli/commands/table.ts'
 import {
   draftOperations,
@@ -9,7 +10,6 @@ import {
 import { addCaptchaRoutes } from '../../src/console/access/captcha-routes.ts'
 import { addLoginRoutes } from '../../src/console/access/login-routes.ts'
 import { addOidcRoutes } from '../../src/console/access/oidc-routes.ts'
-import { openApiDocument } from '../../src/console/api/openapi.ts'
 import { createOperations } from '../../src/console/api/register.ts'
 import { addLiveRoutes } from '../../src/console/live/routes.ts'
 import { everyCommand } from '../../src/serve/console/every-command.ts'

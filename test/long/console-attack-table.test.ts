@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { openApiDocument } from '../../scripts/generate/console-openapi.ts'
 import { findCommand } from '../../src/cli/commands/table.ts'
 import {
   type Operation,
@@ -6,7 +7,6 @@ import {
 } from '../../src/cli/offered/operations.ts'
 import { parametersOf } from '../../src/cli/offered/parameters.ts'
 import { isAtLeast } from '../../src/console/access/roles.ts'
-import { openApiDocument } from '../../src/console/api/openapi.ts'
 import { startConsole, type TestConsole } from '../support/start-console.ts'
 import { testSecret, tokenOf } from '../support/tokens.ts'
 

@@ -1,7 +1,7 @@
-import { version } from '../../kernel/version.ts'
-import type { CommandSet, CommandSpec, OptionSpec } from '../command.ts'
-import { exitCodeMeanings, exitCodes } from '../exit-codes.ts'
-import { optionText, sentence, usages } from '../help.ts'
+import type { CommandSet, CommandSpec, OptionSpec } from '../../src/cli/command.ts'
+import { exitCodeMeanings, exitCodes } from '../../src/cli/exit-codes.ts'
+import { optionText, sentence, usages } from '../../src/cli/help.ts'
+import { version } from '../../src/kernel/version.ts'
 import { bold, literal, text } from './roff.ts'
 
 /** `postern.1`, for man: every command, from the specifications that also make `--help`. */

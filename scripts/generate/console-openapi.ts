@@ -1,8 +1,8 @@
-import type { Command, CommandSpec, FindCommand } from '../../cli/command.ts'
-import { type Operation, offeredOperations } from '../../cli/offered/operations.ts'
-import { type Parameter, parametersOf } from '../../cli/offered/parameters.ts'
-import { version } from '../../kernel/version.ts'
-import { directoryName, draftName, mostFiles } from './draft.ts'
+import type { Command, CommandSpec, FindCommand } from '../../src/cli/command.ts'
+import { type Operation, offeredOperations } from '../../src/cli/offered/operations.ts'
+import { type Parameter, parametersOf } from '../../src/cli/offered/parameters.ts'
+import { directoryName, draftName, mostFiles } from '../../src/console/api/draft.ts'
+import { version } from '../../src/kernel/version.ts'
 
 /** The description of the management API, as `docs/console-openapi.yaml` has it. */
 export async function openApiDocument(find: FindCommand): Promise<object> {

@@ -26,7 +26,7 @@ const references = sections
 const boostDocument = new Function(
   'id',
   `if (/(?:^|\\/)(?:${references.join('|')})\\.html/.test(id)) return 0.3
-  return /(?:^|\\/)(?:commands\\/|decisions\\/|changelog\\.|helm\\/)/.test(id) ? 0.2 : 1`,
+  return /(?:^|\\/)(?:commands\\/|console\\/|contributing\\.|decisions\\/|changelog\\.|helm\\/)/.test(id) ? 0.2 : 1`,
 )
 
 export default defineConfig({

@@ -9,12 +9,21 @@ export type View<Input extends Fields, Document extends TSchema, Shown = unknown
   readonly text: Format<Input, Document, Shown>
 } & Readonly<Record<string, Format<Input, Document, Shown>>>
 
-/** What a format prints: results to stdout, which may be all, and remarks to stderr. A long one is in pieces. */
+/**
+ * What a format prints: results to stdout, which may be all, and remarks to stderr, some `before` the
+ * results. A long one is in pieces.
+ */
 type Format<Input extends Fields, Document extends TSchema, Shown> = (
   answer: Answer<ValueOf<Document>, Shown>,
   input: InputOf<Input>,
   place: Pick<Context, 'cwd' | 'env'>,
-) => string | Iterable<string> | { readonly out: string | Iterable<string>; readonly err: string }
+) => string | Iterable<string> | Shows
+
+export interface Shows {
+  readonly before?: string
+  readonly out: string | Iterable<string>
+  readonly err: string
+}
 
 /** The views of a described operation. */
 export type ViewOf<Described, Shown = unknown> =

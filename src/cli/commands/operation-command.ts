@@ -15,7 +15,7 @@ import {
 import { exitCodes } from '../exit-codes.ts'
 import { jsonLine, jsonPieces } from '../format.ts'
 import { contextOf } from '../operation-context.ts'
-import { type Asking, type View, warnings } from '../view.ts'
+import { type Asking, type Shows, type View, warnings } from '../view.ts'
 import { askFirst } from './ask-first.ts'
 import { commandFailure } from './failure.ts'
 import { command } from './run-command.ts'
@@ -95,8 +95,11 @@ export function operationCommand<
       if ('code' in answered) return answered
       const { outcome = 'done', notes } = answered
       const shown = view[output]?.(answered, input, context) ?? jsonPieces(answered.document)
-      const remarks = operation.kind === 'change' ? warnings(notes) : ''
-      const { out, err } = isText(shown) ? { out: shown, err: remarks } : shown
+      // What a change did comes before its result, such as the password of a new account.
+      const done = operation.kind === 'change' ? warnings(notes) : ''
+      const printed: Shows = isText(shown) ? { before: done, out: shown, err: '' } : shown
+      const { before = '', out, err } = printed
+      context.err(before)
       for (const piece of typeof out === 'string' ? [out] : out) terminal.out(piece)
       return { code: exitCodes[outcome], err }
     } catch (error) {

@@ -20,11 +20,12 @@ export const keysListView: ViewOf<typeof keysList, { readonly isNamed: boolean }
 export const keysGenerateView: ViewOf<typeof keysGenerate> = {
   text({ document, notes }) {
     const out = 'publicKey' in document ? document.publicKey : document.kid
-    return { out: `${out}\n`, err: `${nextSteps(document)}${warnings(notes)}` }
+    return { before: nextSteps(document), out: `${out}\n`, err: warnings(notes) }
   },
   json: ({ document, notes }) => ({
+    before: nextSteps(document),
     out: json(document),
-    err: `${nextSteps(document)}${warnings(notes)}`,
+    err: warnings(notes),
   }),
 }
 

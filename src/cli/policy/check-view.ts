@@ -15,7 +15,7 @@ const parts: ReportingOf<typeof policyCheck, ReviewedLines> = {
     summarize(document)
       .map((line) => `${line}\n`)
       .join(''),
-  err({ document: { errors, warnings } }, _, output) {
+  before({ document: { errors, warnings } }, _, output) {
     // Annotations have the findings already, and JSON stays quiet for scripts.
     if (output === 'json' || output === 'github') return ''
     const counts = warnings.length > mostCountedByEye ? formatCounts(warnings) : ''

@@ -36,18 +36,21 @@ interface Tested {
 
 const parts: ReportingOf<typeof policyTest, Shown> = {
   text: ({ document }) => ('errors' in document ? '' : formatReport(document.directory, document)),
-  err({ document, notes = [] }, { 'min-coverage': min }, output) {
+  before({ document, notes = [] }, _, output) {
     if ('errors' in document) {
       return output === 'json' || output === 'github'
         ? ''
         : formatFindings('error', document.errors)
     }
-    const { directory, coverage, warnings } = document
-    const low = coverage.percent < min ? `${tooLow(coverage, min)}\n` : ''
-    if (output === 'json') return low
-    if (output === 'github') return noteLines(notes) + low
+    const { directory, warnings } = document
+    if (output === 'json') return ''
+    if (output === 'github') return noteLines(notes)
     const text = output === 'text' ? '' : formatReport(directory, document)
-    return formatFindings('warning', warnings) + noteLines(notes) + text + low
+    return formatFindings('warning', warnings) + noteLines(notes) + text
+  },
+  err({ document }, { 'min-coverage': min }) {
+    if ('errors' in document || document.coverage.percent >= min) return ''
+    return `${tooLow(document.coverage, min)}\n`
   },
   report({ document, notes = [], shown }, { 'min-coverage': min }) {
     if ('errors' in document) return failureReport('policy test', new Invalid(document.errors))

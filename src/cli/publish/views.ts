@@ -28,7 +28,7 @@ function publishedText({ head, convergence }: DocumentOf<typeof policyRollback>)
   if (problem !== undefined) {
     return { out: '', err: `published, but cannot list the replicas: ${problem}\n` }
   }
-  return { out: `${convergedWords(convergence)}\n`, err: formatBehind(convergence) }
+  return { before: formatBehind(convergence), out: `${convergedWords(convergence)}\n`, err: '' }
 }
 
 export const policyRollbackView: ViewOf<typeof policyRollback> = {
@@ -47,8 +47,9 @@ export const policyPushView: ViewOf<typeof policyPush> = {
     const replicas = all.filter(({ state }) => state !== 'ended')
     const others = replicas.filter(({ state }) => state !== 'evaluating')
     return {
+      before: formatReplicas(others),
       out: `${replicas.length - others.length}/${replicas.length} evaluate ${shadow.revision}\n`,
-      err: formatReplicas(others),
+      err: '',
     }
   },
 }
@@ -80,8 +81,9 @@ export const policyProposalsView: ViewOf<typeof policyProposals, ProposalsShown>
     if (shown === undefined) return ''
     if ('one' in shown) {
       return {
+        before: remarksInWords(shown.remarks),
         out: formatProposal(shown.one),
-        err: `${remarksInWords(shown.remarks)}${shown.next}\n`,
+        err: `${shown.next}\n`,
       }
     }
     const { list } = shown
@@ -109,7 +111,8 @@ export const policyPullView: ViewOf<typeof policyPull, readonly string[]> = {
       written === 0
         ? `${directory} is up to date`
         : `wrote ${count(written, 'file')} to ${directory}`
-    const lines = [...notes, ...names.map((name) => join(directory, name))]
-    return { out: `${revision}: ${done}\n`, err: lines.map((line) => `${line}\n`).join('') }
+    const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('')
+    const err = lines(names.map((name) => join(directory, name)))
+    return { before: lines(notes), out: `${revision}: ${done}\n`, err }
   },
 }

@@ -14,7 +14,7 @@ type Granted = Omit<Unmatched, 'isOutside' | 'nearest'>
 /** Documents and a policy, compared. */
 const parts: ReportingOf<typeof policyCoverage, Shown> = {
   text: ({ document, shown }) => formatCovered(document, shown?.commonPath ?? ''),
-  err: ({ document }, _, output) => (output === 'json' ? '' : noteLines(document.notes)),
+  before: ({ document }, _, output) => (output === 'json' ? '' : noteLines(document.notes)),
   report({ document, shown }, { strict }) {
     const { findings, unmatched, prefixRules, ok } = document
     const failing = failingIn(document)

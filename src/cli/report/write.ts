@@ -34,12 +34,16 @@ interface Reporting<Input extends Fields, Document extends TSchema, Shown> {
   readonly text: Part<Input, Document, Shown, string>
   readonly report: Part<Input, Document, Shown, Report>
   /** For people who read the log of a job, where a document may go to a file. */
-  readonly err: (
-    answer: Answer<ValueOf<Document>, Shown>,
-    input: InputOf<Input>,
-    output: ReportFormat | 'text' | 'json',
-  ) => string
+  readonly err?: Remarks<Input, Document, Shown>
+  /** The same, before the result. */
+  readonly before?: Remarks<Input, Document, Shown>
 }
+
+type Remarks<Input extends Fields, Document extends TSchema, Shown> = (
+  answer: Answer<ValueOf<Document>, Shown>,
+  input: InputOf<Input>,
+  output: ReportFormat | 'text' | 'json',
+) => string
 
 type Part<Input extends Fields, Document extends TSchema, Shown, Result> = (
   answer: Answer<ValueOf<Document>, Shown>,
@@ -56,7 +60,8 @@ export type ReportingOf<Described, Shown = unknown> =
 export function reportView<Input extends Fields, Document extends TSchema, Shown>({
   text,
   report,
-  err,
+  err = () => '',
+  before = () => '',
 }: Reporting<Input, Document, Shown>): View<Input, Document, Shown> {
   type Format = View<Input, Document, Shown>['text']
   const formats = Object.keys(writers).filter(isReportFormat)
@@ -64,14 +69,21 @@ export function reportView<Input extends Fields, Document extends TSchema, Shown
     output,
     (answer, input, place) => ({
       out: renderReport(report(answer, input), output, place),
+      before: before(answer, input, output),
       err: err(answer, input, output),
     }),
   ])
   return {
-    text: (answer, input) => ({ out: text(answer, input), err: err(answer, input, 'text') }),
-    json: (answer, input) => {
-      return { out: jsonPieces(answer.document), err: err(answer, input, 'json') }
-    },
+    text: (answer, input) => ({
+      before: before(answer, input, 'text'),
+      out: text(answer, input),
+      err: err(answer, input, 'text'),
+    }),
+    json: (answer, input) => ({
+      before: before(answer, input, 'json'),
+      out: jsonPieces(answer.document),
+      err: err(answer, input, 'json'),
+    }),
     ...Object.fromEntries(reports),
   }
 }

@@ -32,8 +32,10 @@ export async function askFirst<Input, Plan, Document, Shown>(
   if (given['dry-run'] === true) {
     const { out, err } = asking.dryRun?.(reviewed, input) ?? { out: '', err: '' }
     const pieces = output === 'json' ? jsonPieces(plan) : [out]
+    // What stands in the way comes before what would happen.
+    if (output !== 'json') context.err(err)
     for (const piece of pieces) terminal.out(piece)
-    return { code: exitCodes[outcome], err: output === 'json' ? '' : err }
+    return { code: exitCodes[outcome], err: '' }
   }
   if (given['yes'] === true || isSure) return commit()
   const { question, unasked, declined } = asking.words(plan, input)

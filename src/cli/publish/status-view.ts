@@ -29,14 +29,13 @@ export const policyStatusView: ViewOf<typeof policyStatus, StatusShown> = {
       lost ? '' : clockWarning(id, facts?.clock),
     )
     const err = [
-      remarks(answer),
       ...clocks.map((warning) => (warning === '' ? '' : `${printable(warning)}\n`)),
       replicas.length === 0 && head !== null ? noReplicas : '',
       formatLost(replicas.filter(({ lost }) => lost)),
     ]
-    return { out: `${out.join('\n')}\n`, err: err.join('') }
+    return { before: remarks(answer), out: `${out.join('\n')}\n`, err: err.join('') }
   },
-  json: (answer) => ({ out: jsonPieces(answer.document), err: remarks(answer) }),
+  json: (answer) => ({ before: remarks(answer), out: jsonPieces(answer.document), err: '' }),
 }
 
 function remarks({

@@ -31,6 +31,11 @@ export function checkTrailers({ bodyLeft }: Stream): void {
   if (bodyLeft !== undefined && bodyLeft > 0) throw differs()
 }
 
+/** Whether a response has all that its head announced, so that only END_STREAM is missing. */
+export function hasWholeResponse({ hasHead, isBodyless, bodyLeft }: Stream): boolean {
+  return hasHead && (isBodyless || bodyLeft === 0)
+}
+
 function differs(): MalformedMessage {
   return new MalformedMessage('body length differs from Content-Length')
 }

@@ -1,4 +1,10 @@
-import { beginResponseBody, checkData, checkRequestEnd, checkTrailers } from './body-length.ts'
+import {
+  beginResponseBody,
+  checkData,
+  checkRequestEnd,
+  checkTrailers,
+  hasWholeResponse,
+} from './body-length.ts'
 import { ClosedStreams } from './closed-streams.ts'
 import { ConnectionError, ErrorCode, protocolError } from './error-codes.ts'
 import { FloodError, FloodLimits } from './flood-limits.ts'
@@ -402,6 +408,12 @@ export class Session implements StreamOwner {
       // It crossed our own RST_STREAM, which is not an attack.
       if (this.#closed.of(streamId) === 'reset') this.#closed.end(streamId)
       else if (!this.#lingering.ended(streamId)) this.#floods.spend('reset')
+      return
+    }
+    if (!this.#isServer && code === ErrorCode.noError && hasWholeResponse(stream)) {
+      // Node's server sometimes resets a stream after the last byte instead of sending END_STREAM.
+      stream.events.end([])
+      this.#close(stream, undefined)
       return
     }
     if (this.#now - stream.openedAt < shortLifeMs) this.#floods.spend('reset')

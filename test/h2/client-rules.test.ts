@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ErrorCode } from '../../src/h2/error-codes.ts'
 import { FrameType } from '../../src/h2/frames.ts'
 import {
@@ -130,6 +130,38 @@ test('a reset in the middle of a response is an abort', () => {
   expect(seen.closed).toMatchObject([
     { by: 'peer', code: ErrorCode.internalError, isUnprocessed: false },
   ])
+})
+
+describe('a response that lacks only END_STREAM', () => {
+  const length: [string, string] = ['content-length', '5']
+  const whole = [headers(1, [...ok, length], endHeaders), data(1, 'hello')]
+
+  test('is complete when its stream is reset without an error', () => {
+    const peer = client()
+    const seen = peer.open(request)
+    peer.send(...whole, rst(1, ErrorCode.noError))
+    expect(seen).toMatchObject({ body: 'hello', trailers: [], closed: [undefined] })
+    expect(peer.resets()).toEqual([])
+  })
+
+  test.each<[string, Buffer[]]>([
+    ['with an error', [...whole, rst(1, ErrorCode.cancel)]],
+    [
+      'before its last byte',
+      [headers(1, [...ok, length], endHeaders), data(1, 'hell'), rst(1, ErrorCode.noError)],
+    ],
+    [
+      'without a declared length',
+      [headers(1, ok, endHeaders), data(1, 'hello'), rst(1, ErrorCode.noError)],
+    ],
+    ['before its head', [rst(1, ErrorCode.noError)]],
+  ])('is an abort when its stream is reset %s', (_, frames) => {
+    const peer = client()
+    const seen = peer.open(request)
+    peer.send(...frames)
+    expect(seen.trailers).toBeUndefined()
+    expect(seen.closed).toMatchObject([{ by: 'peer' }])
+  })
 })
 
 test('a refused stream was not processed', () => {

@@ -4,6 +4,7 @@ import {
   policyCoverage,
   policyDenials,
   policyDiff,
+  policyExplain,
   policyFiles,
   policyGuard,
   policyHistory,
@@ -18,7 +19,7 @@ import { replaySpec } from '../evidence/replay/specs.ts'
 import { couldNotCount, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
 import { importSpec } from '../policy/specs.ts'
-import { couldNotAsk, explainSpec } from '../questions/specs.ts'
+import { couldNotAsk } from '../questions/specs.ts'
 import { operationCommand } from './operation-command.ts'
 import {
   approve,
@@ -68,7 +69,33 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../policy/test-view.ts')).policyTestView,
   }),
-  command(explainSpec, async () => (await import('../questions/explain.ts')).policyExplain),
+  operationCommand(policyExplain, {
+    ...{ arguments: ['role', 'method', 'path'], outputBefore: 'policies' },
+    usage: [
+      'ROLE METHOD PATH [OPTIONS]',
+      '--user NAME METHOD PATH [OPTIONS]',
+      '--token - METHOD PATH [OPTIONS]',
+      '--anonymous METHOD PATH [OPTIONS]',
+    ],
+    exitCodes: {
+      0: 'allowed',
+      1: 'denied or refused',
+      3: 'the policy or the configuration is not valid',
+      5: 'Redis or the database is unreachable, nothing is published, or the revision or the account does not exist',
+    },
+    examples: [
+      'postern policy explain viewer DELETE /api/v1/orders/7',
+      "postern policy explain viewer GET '/api/v1/orders/a%20b?page=2'",
+      'postern policy explain --user ann DELETE /api/v1/orders/7',
+      'postern policy explain --token - DELETE /api/v1/orders/7 < token.txt',
+      'postern policy explain --anonymous GET /api/v1/orders',
+      'postern policy explain clerk GET https://api.example.com/api/v1/orders',
+      'postern policy explain clerk POST /api/v1/orders --policies ../new-policies',
+      'postern policy explain clerk POST /api/v1/orders --policies git:main',
+      'postern policy explain clerk POST /api/v1/orders --revision live --config production.yaml',
+    ],
+    view: async () => (await import('../questions/explain-view.ts')).policyExplainView,
+  }),
   operationCommand(policyWho, {
     ...{ arguments: ['method', 'path'], output: tableOption, outputBefore: 'policies' },
     exitCodes: {

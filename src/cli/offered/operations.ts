@@ -17,6 +17,7 @@ import { policyCheck, policyDiff, policyTest } from '../../operations/policy/che
 import {
   policyCan,
   policyDenials,
+  policyExplain,
   policyFiles,
   policyGuard,
   policyHistory,
@@ -70,19 +71,11 @@ export interface Operation {
   readonly asksFirst?: true
 }
 
-const asked = ['revision', 'domain', 'at', 'host'] as const
-
 /** What readers may ask. */
 export const questions: readonly Operation[] = [
   ...[version, status, upstreams, fleet, configCheck, configPrint].map(offered),
   ...[policyCheck, policyTest].map(offered),
-  {
-    command: 'policy explain',
-    role: 'reader',
-    needsThread: true,
-    parameters: ['role', 'method', 'path', 'user', 'anonymous', ...asked],
-  },
-  ...[policyWho, policyCan, policyOpen, policyGuard, policyMatrix].map(offered),
+  ...[policyExplain, policyWho, policyCan, policyOpen, policyGuard, policyMatrix].map(offered),
   {
     command: 'policy unused',
     role: 'reader',

@@ -1,7 +1,10 @@
+import type { Need } from '../../admission/classify.ts'
+import type { CallRefusal, Verdict } from '../../admission/verdict.ts'
 import { type TUnsafe, Type } from '../../config/schema/type.ts'
 import type { NearMiss } from '../../policy/engine/decision.ts'
 import { question } from '../operation.ts'
 import { flag, list, nullable, text, time, whole, word } from '../schema.ts'
+import { caller } from '../tokens/descriptions.ts'
 import { askedFields, methodField } from './fields.ts'
 import { about, call, countedRule, exclusion, held, open, route, rule } from './schemas.ts'
 
@@ -157,6 +160,63 @@ text that a spreadsheet would evaluate as a formula.`,
     ...{ isFixedResponse: flag, endpoint: nullable(text), exclusion: nullable(exclusion) },
     ...{ admin: Type.Object({ allowed: flag, accounts }), roles: list(roleByRule) },
     ...{ deniedRoles: list(roleByRule), ...about },
+  }),
+})
+
+export const policyExplain = question({
+  name: 'policy explain',
+  summary: 'show whether a caller may make a call, and which rule decides',
+  details: `Answers with the code that decides in the gateway, for a caller with a valid token: the route or
+endpoint, the deciding step and rule with its line, and for a denied call the rules that nearly match.
+
+Name a role, or let --user find the role of an account in the configured database, or --token that of
+a token, which is verified as the gateway does. An account that cannot log in and a token that the
+gateway rejects get the answer of a request without a token; --anonymous asks for that answer.
+
+Works offline unless the policy is published or --user or --token is given. Rate limits, request
+headers and bodies are not considered.`,
+  needsThread: true,
+  input: {
+    role: {
+      ...({ value: 'ROLE', unless: ['user', 'token', 'anonymous'] } as const),
+      description: 'role key, such as editor; put -- before one that starts with a dash',
+    },
+    method: methodField,
+    path: {
+      ...{ value: 'PATH', required: 'give the path' },
+      description: 'request path, or https://HOST/PATH; the policy does not see a query string',
+    },
+    user: { value: 'NAME', once: true, description: 'ask for the role of this account' },
+    token: {
+      ...{ value: 'TOKEN|-', once: true, local: true },
+      description:
+        'ask for the owner of this token; - reads it from stdin, out of the shell history',
+    },
+    anonymous: { description: 'ask for a caller without a token' },
+    ...askedFields,
+  },
+  document: Type.Object({
+    ...{ allowed: flag, step: word<Verdict['step']>(), need: Type.Optional(word<Need>()) },
+    ...{ rule: Type.Optional(rule), exclusion: Type.Optional(exclusion) },
+    clause: Type.Optional(text),
+    ...{ roleKey: nullable(text, 'null: the gateway does not identify the caller.'), ...call },
+    ...{ host: Type.Optional(text), isUnserved: flag },
+    ...{ refusal: Type.Optional(word<CallRefusal>()), refused: Type.Optional(text) },
+    account: Type.Optional(
+      Type.Object({
+        ...{ userId: text, username: text },
+        roleKey: nullable(text, 'null: the account has no role.'),
+        ...{ roleId: Type.Optional(text), roleName: Type.Optional(text) },
+        ...{ dataScope: Type.Optional(text), enabled: Type.Optional(flag) },
+        kind: Type.Optional(Type.Literal('service')),
+      }),
+    ),
+    token: Type.Optional(Type.Object({ id: text, expiresAt: text, caller })),
+    ...{ route: nullable(text), access: nullable(text), upstream: nullable(text) },
+    ...{ isFixedResponse: flag, endpoint: nullable(text) },
+    nearMisses: list(Type.Object({ differs: word<NearMiss['differs']>(), rule })),
+    notes: list(text),
+    ...{ policy: nullable(text, 'null: no policy was asked.'), revision: nullable(text) },
   }),
 })
 

@@ -11,6 +11,7 @@ export const policyOpen = implement(described.policyOpen, () => import('./open.t
 export const policyGuard = implement(described.policyGuard, () => import('./guard.ts'))
 export const policyCan = implement(described.policyCan, () => import('./can.ts'))
 export const policyWho = implement(described.policyWho, () => import('./who.ts'))
+export const policyExplain = implement(described.policyExplain, () => import('./explain.ts'))
 export const policyFiles = implement(described.policyFiles, () => import('./files.ts'))
 export const policyHistory = implement(described.policyHistory, () => import('./history.ts'))
 export const policyMatrix = implement(described.policyMatrix, () => import('./matrix.ts'))

@@ -9,6 +9,12 @@ const verdicts = [
 
 const time = Type.Optional(Type.String({ description: '"never" where the time does not exist.' }))
 
+/** Whom a token identifies. */
+export const caller = Type.Object({
+  ...{ userId: text, roleId: text, roleKey: text, roleName: text },
+  ...{ username: text, dataScope: text },
+})
+
 export const tokenInspect = local({
   name: 'token inspect',
   summary: 'decode a token and verify it',
@@ -25,12 +31,7 @@ prints the signature, so the output is not a usable token. The keys of another i
     reason: Type.Optional(text),
     key: nullable(Type.Object({ kid: nullable(text), alg: text }), 'null: not verified.'),
     ...{ id: Type.Optional(text), kind: Type.Optional(text), issuer: Type.Optional(text) },
-    caller: Type.Optional(
-      Type.Object({
-        ...{ userId: text, roleId: text, roleKey: text, roleName: text },
-        ...{ username: text, dataScope: text },
-      }),
-    ),
+    caller: Type.Optional(caller),
     ...{ issuedAt: time, expiresAt: time },
     ...{ header: Type.Unknown(), claims: Type.Unknown() },
   }),

@@ -1,12 +1,14 @@
 import type { TokenProblem } from '../../admission/verdict.ts'
+import type { DocumentOf } from '../operation.ts'
+import type { policyExplain } from './descriptions.ts'
 
 /** Who makes the call: a role, or a sender whom the gateway does not identify. */
 export type AskedCaller = (IdentifiedCaller | UnidentifiedCaller) & {
   /** The subject of a sentence. */
   readonly name: string
-  /** What is known besides, as rows of a table and for JSON. */
+  /** What is known besides, as rows of a table and for the document. */
   readonly rows: readonly (readonly string[])[]
-  readonly facts: Readonly<Record<string, unknown>>
+  readonly facts: Pick<DocumentOf<typeof policyExplain>, 'account' | 'token'>
   readonly notes: readonly string[]
 }
 

@@ -1,30 +1,28 @@
 import { resolve } from 'node:path'
-import { accountSettings, withExistingDatabase } from '../../operations/configured-database.ts'
-import { lockoutOf } from '../../operations/logins/lockout.ts'
-import { policySettings, unavailable } from '../../operations/policy-settings.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import type { Caller } from '../../token/caller.ts'
-import type { Io } from '../io.ts'
+import { accountSettings, withExistingDatabase } from '../configured-database.ts'
+import type { Context } from '../context.ts'
+import { lockoutOf } from '../logins/lockout.ts'
+import { policySettings, unavailable } from '../policy-settings.ts'
 import type { AskedCaller } from './asked-caller.ts'
 
 /**
  * The caller that a login with this name yields, by the query of the login. An account that cannot
  * log in is a caller without a token.
  */
-export async function callerOfAccount(
-  name: string,
-  file: string | undefined,
-  io: Io,
-): Promise<AskedCaller> {
+export async function callerOfAccount(name: string, context: Context): Promise<AskedCaller> {
+  const { configFile: file, cwd, shared } = context
   // No token is read, so the signing secret may be missing; whatever else is wrong is reported.
-  const config = policySettings(file, io).config ?? accountSettings(file, io).config
-  const directory = resolve(io.cwd, config.application.dataDirectory)
-  const settings = { config, directory, shared: io.shared }
-  const caller = await withExistingDatabase(settings, (each) => find(name, each))
-  const seconds = (await lockoutOf(name, file, io)) ?? 0
+  const config = policySettings(file, context).config ?? accountSettings(file, context).config
+  const directory = resolve(cwd, config.application.dataDirectory)
+  const caller = await withExistingDatabase({ config, directory, shared }, (each) =>
+    find(name, each),
+  )
+  const seconds = (await lockoutOf(name, file, context)) ?? 0
   return seconds === 0 ? caller : { ...caller, notes: [...caller.notes, lockedOut(name, seconds)] }
 }
 

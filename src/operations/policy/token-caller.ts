@@ -1,22 +1,18 @@
 import type { TokenProblem } from '../../admission/verdict.ts'
 import type { Refusal } from '../../kernel/errors.ts'
-import { tokenProblems } from '../../operations/policy/verdict-words.ts'
-import { tokenSettings } from '../../operations/tokens/configured-keys.ts'
-import { readToken } from '../../operations/tokens/read-token.ts'
-import { verifyAsGateway } from '../../operations/tokens/verify-token.ts'
-import { UsageError } from '../command.ts'
-import type { Io } from '../io.ts'
+import type { Context } from '../context.ts'
+import { InvalidInput } from '../invalid-input.ts'
+import { tokenSettings } from '../tokens/configured-keys.ts'
+import { readToken } from '../tokens/read-token.ts'
+import { verifyAsGateway } from '../tokens/verify-token.ts'
 import type { AskedCaller } from './asked-caller.ts'
+import { tokenProblems } from './verdict-words.ts'
 
-/** The owner of a token, if the gateway accepts it. Nothing that is printed has the token. */
-export async function callerOfToken(
-  argument: string,
-  file: string | undefined,
-  io: Io,
-): Promise<AskedCaller> {
-  const settings = tokenSettings(file, io)
-  const text = await readToken(argument, io)
-  if (text === '') throw new UsageError('--token -: stdin has no token')
+/** The owner of a token, if the gateway accepts it. Nothing of the answer has the token. */
+export async function callerOfToken(argument: string, context: Context): Promise<AskedCaller> {
+  const settings = tokenSettings(context.configFile, context)
+  const text = await readToken(argument, context)
+  if (text === '') throw new InvalidInput(undefined, '--token -: stdin has no token')
   const verified = await verifyAsGateway(text, settings)
   if (verified.token === undefined) return rejected(verified.refusal)
 

@@ -1,17 +1,11 @@
 import { routeLabel } from '../../admission/route-label.ts'
 import { pathOf } from '../../admission/target.ts'
 import type { Admission, Verdict } from '../../admission/verdict.ts'
-import { lineOf } from '../../operations/policy/rule-line.ts'
-import {
-  ambiguityOf,
-  isTokenProblem,
-  refusalOf,
-  routeOf,
-  stepOf,
-} from '../../operations/policy/verdict-words.ts'
 import type { NearMiss } from '../../policy/engine/decision.ts'
-import { count, formatTable, printable } from '../format.ts'
 import type { AskedCaller } from './asked-caller.ts'
+import { dated } from './dated.ts'
+import { lineOf } from './rule-line.ts'
+import { ambiguityOf, isTokenProblem, refusalOf, routeOf, stepOf } from './verdict-words.ts'
 
 /** A verdict with everything that helps to understand it. */
 export interface Explanation {
@@ -27,10 +21,10 @@ export interface Explanation {
   readonly notes: readonly string[]
 }
 
-export function asJson(explanation: Explanation) {
+export function documentOf(explanation: Explanation) {
   const { caller, method, verdict, policy, nearMisses, notes } = explanation
   const { decision, refusal, route, endpoint, ...rest } = verdict
-  return {
+  return dated({
     ...decision,
     ...rest,
     roleKey: caller.roleKey ?? null,
@@ -47,41 +41,22 @@ export function asJson(explanation: Explanation) {
     notes,
     policy: policy?.name ?? null,
     revision: policy?.revision ?? null,
-  }
+  })
 }
 
-export function formatExplanation(explanation: Explanation): string {
-  const { caller, method, target, verdict, nearMisses } = explanation
-  const { allowed, refusal } = verdict
-  const path = pathIn(explanation)
-  const title =
-    refusal === undefined
-      ? `${allowed ? 'allowed' : 'denied'}: ${caller.name} ${allowed ? 'may' : 'may not'} ${method} ${path}`
-      : `refused: ${whyRefused(explanation)}`
-  const raw = pathOf(target)
-  const rows = [
-    ...caller.rows,
-    ...(path === raw ? [] : [['path', `${path} (given: ${raw})`]]),
-    ...decisionRows(explanation),
-  ]
-  const misses = nearMisses.map(({ differs, rule }) => [lineOf(rule), missWords[differs]])
-  return [
-    `${printable(title)}\n`,
-    formatTable(rows, '  '),
-    misses.length === 0
-      ? ''
-      : `${count(misses.length, 'rule nearly matches', 'rules nearly match')}:\n`,
-    formatTable(misses, '  '),
-  ].join('')
+/** What the text shows besides: the caller, and what decides, as rows of a table. */
+export interface Shown {
+  /** The subject of a sentence. */
+  readonly name: string
+  readonly rows: readonly (readonly string[])[]
 }
 
-const missWords = {
-  method: 'differs in method',
-  role: 'differs in role',
-  domain: 'counts in another domain',
-  inheritance: 'inherited in another domain only',
-  expired: 'has expired',
-} as const
+export function shownOf(explanation: Explanation): Shown {
+  const { name, rows } = explanation.caller
+  const [path, raw] = [pathIn(explanation), pathOf(explanation.target)]
+  const given = path === raw ? [] : [['path', `${path} (given: ${raw})`]]
+  return { name, rows: [...rows, ...given, ...decisionRows(explanation)] }
+}
 
 /** The canonical path, or the one that was given when it has none. */
 function pathIn({ verdict, target }: Explanation): string {

@@ -8,63 +8,58 @@ import {
 } from '../../admission/verdict.ts'
 import { rolesIn } from '../../answers/asked.ts'
 import { didYouMean } from '../../kernel/suggest.ts'
-import { askedTarget } from '../../operations/policy/asked-host.ts'
-import {
-  type AskedPolicy,
-  askedPolicy,
-  checkAsked,
-  policyName,
-} from '../../operations/policy/asked-policy.ts'
-import { dated } from '../../operations/policy/dated.ts'
-import { type PolicySettings, policySettings } from '../../operations/policy-settings.ts'
 import type { Question } from '../../policy/engine/decision.ts'
 import { explain } from '../../policy/explain.ts'
 import { methodProblem } from '../../policy/rule/rule.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import { type Call, type Run, UsageError } from '../command.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { json } from '../format.ts'
-import type { Io } from '../io.ts'
-import { noteLines } from '../view.ts'
+import type { Context } from '../context.ts'
+import { InvalidInput } from '../invalid-input.ts'
+import type { InputOf, RunOf } from '../operation.ts'
+import { type PolicySettings, policySettings } from '../policy-settings.ts'
 import type { AskedCaller } from './asked-caller.ts'
-import { asJson, type Explanation, formatExplanation } from './explanation.ts'
+import { askedTarget } from './asked-host.ts'
+import { type AskedPolicy, askedPolicy, checkAsked, policyName } from './asked-policy.ts'
+import type { policyExplain } from './descriptions.ts'
+import { documentOf, type Explanation, type Shown, shownOf } from './explanation.ts'
 import { checkCaller, findCaller } from './find-caller.ts'
-import type { explainSpec } from './specs.ts'
 
-type ExplainCall = Call<typeof explainSpec>
+type Input = InputOf<(typeof policyExplain)['input']>
 
 /** Shows whether a caller may make a call, and why. */
-export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
-  const { options } = call
-  checkCaller(options)
-  checkAsked(options)
-  if (options.anonymous && (options.policies ?? options.revision) !== undefined) {
-    throw new UsageError('--anonymous asks no policy: leave out --policies and --revision')
+export const run: RunOf<typeof policyExplain, Shown> = async (input, context) => {
+  checkCaller(input)
+  checkAsked(input)
+  if (input.anonymous && (input.policies ?? input.revision) !== undefined) {
+    throw new InvalidInput(
+      undefined,
+      '--anonymous asks no policy: leave out --policies and --revision',
+    )
   }
-  const [role] = call.arguments
-  const caller = await findCaller({ ...options, role }, io)
-  const answer = await explained(call, caller, io)
-
-  if (options.output === 'json') io.out(json(dated(asJson(answer))))
-  else {
-    io.out(formatExplanation(answer))
-    io.err(noteLines(answer.notes))
+  const explanation = await explained(input, await findCaller(input, context), context)
+  return {
+    document: documentOf(explanation),
+    outcome: explanation.verdict.allowed ? 'done' : 'no',
+    shown: shownOf(explanation),
   }
-  return answer.verdict.allowed ? exitCodes.done : exitCodes.no
 }
 
-async function explained(call: ExplainCall, caller: AskedCaller, io: Io): Promise<Explanation> {
-  const {
-    options,
-    arguments: [, method, given],
-  } = call
-  const { path, host } = askedTarget(given, options.host)
+async function explained(
+  input: Input,
+  caller: AskedCaller,
+  context: Context,
+): Promise<Explanation> {
+  const { method } = input
+  const { path, host } = askedTarget(input.path, input.host)
   const { settings, ...answer } =
     caller.roleKey === undefined
-      ? withoutPolicy({ method, path, host }, caller.problem, policySettings(options.config, io))
+      ? withoutPolicy(
+          { method, path, host },
+          caller.problem,
+          policySettings(context.configFile, context),
+        )
       : byPolicy(
           { roleKey: caller.roleKey, method, path, host },
-          await askedFor(caller, { ...options, host }, io),
+          await askedFor(caller, { ...input, host }, context),
         )
   const more = [methodProblem(method), proxyNote(path, answer.verdict, settings)]
   const notes = [...caller.notes, ...answer.notes, ...more.filter((each) => each !== undefined)]
@@ -74,11 +69,12 @@ async function explained(call: ExplainCall, caller: AskedCaller, io: Io): Promis
 /** A token brings its domain, or none, as in the gateway. */
 function askedFor(
   { domain }: Extract<AskedCaller, { readonly roleKey: string }>,
-  options: ExplainCall['options'],
-  io: Io,
+  input: Input,
+  context: Context,
 ): Promise<AskedPolicy> {
-  if (domain === undefined) return askedPolicy(options, io)
-  return askedPolicy({ ...options, domain: options.domain ?? domain ?? undefined }, io, 'token')
+  const options = { ...input, config: context.configFile }
+  if (domain === undefined) return askedPolicy(options, context)
+  return askedPolicy({ ...options, domain: input.domain ?? domain ?? undefined }, context, 'token')
 }
 
 function byPolicy(question: Question, asked: AskedPolicy) {

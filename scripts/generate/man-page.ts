@@ -60,6 +60,10 @@ const environment = [
   ['POSTERN_CONFIG', 'configuration file of commands without --config'],
   ['POSTERN_GATEWAY', 'console that runs commands without --gateway'],
   [
+    'POSTERN_GATEWAY_TOKEN, POSTERN_GATEWAY_TOKEN_FILE',
+    'token of a service account for that console, or a file that holds it',
+  ],
+  [
     'POSTERN_SECTION__NAME',
     'value of a setting, instead of the one in the file: POSTERN_REDIS__URL is redis.url',
   ],

@@ -44,10 +44,14 @@ async function openSession(gateway: Gateway, io: Io): Promise<StoredSession> {
 }
 
 /**
- * Sends a request with the session. When the console wants the password again, asks for it and sends
- * the request once more. Throws a Fault for everything that logging in again or another role solves.
+ * Sends a request with the token or session. When the console wants the password again, asks for it and
+ * sends the request once more. Throws a Fault for everything that logging in again or another role solves.
  */
 export async function sendInSession(gateway: Gateway, sent: Sent, io: Io): Promise<Answer> {
+  if (gateway.token !== undefined) {
+    const answer = await send(gateway, { ...sent, token: gateway.token })
+    return isRefusal(answer) ? refuseToken(gateway, readRefused(answer)) : answer
+  }
   const session = await openSession(gateway, io)
   const answer = await send(gateway, { ...sent, cookie: session.cookie })
   if (!isRefusal(answer)) return answer
@@ -70,6 +74,13 @@ function refuse(gateway: Gateway, { status, message, kind }: Refused): never {
   }
   const why = kind === 'not-permitted' ? 'your console role does not allow it' : message
   throw new Fault('gateway', { reason: `${gateway.origin} refused: ${why}` })
+}
+
+/** A program cannot log in again: only who issued its token can help. */
+function refuseToken({ origin }: Gateway, { message, kind }: Refused): never {
+  // Also of a console that does not know such tokens.
+  const why = kind === 'token-missing' ? 'its console.services is empty' : message
+  throw new Fault('gateway', { reason: `${origin} refused POSTERN_GATEWAY_TOKEN: ${why}` })
 }
 
 /** Asks the person for password and code, and keeps the confirmed session. */

@@ -17,6 +17,8 @@ export interface Gateway {
   readonly origin: string
   /** Certificates to trust in place of those of the system. */
   readonly ca: string | undefined
+  /** Of the service account that asks, in place of a session. */
+  readonly token: string | undefined
 }
 
 /** Checks what the user named. Throws `UsageError`, or `Invalid` for a file that cannot be read. */
@@ -34,7 +36,23 @@ export function openGateway(options: GatewayOptions, io: Pick<Io, 'cwd' | 'env'>
     )
   }
   const file = options['ca-file']
-  return { origin: url.origin, ca: file === undefined ? undefined : readCa(file, io.cwd) }
+  const ca = file === undefined ? undefined : readText(file, io.cwd)
+  return { origin: url.origin, ca, token: readToken(io) }
+}
+
+/** No option takes a token, because other users can see command lines. */
+function readToken({ env, cwd }: Pick<Io, 'cwd' | 'env'>): string | undefined {
+  const file = env['POSTERN_GATEWAY_TOKEN_FILE'] || undefined
+  const given = env['POSTERN_GATEWAY_TOKEN'] || undefined
+  if (file !== undefined && given !== undefined) {
+    throw new UsageError(
+      'POSTERN_GATEWAY_TOKEN and POSTERN_GATEWAY_TOKEN_FILE are both set: keep one',
+    )
+  }
+  const text = (file === undefined ? given : readText(file, cwd))?.trim()
+  if (text === undefined || /^[\w.~+/=-]+$/.test(text)) return text
+  const from = file === undefined ? 'POSTERN_GATEWAY_TOKEN' : file
+  throw new UsageError(`${from} is not a token: set it to what "postern token issue" prints`)
 }
 
 function readUrl(text: string): URL {
@@ -57,7 +75,7 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname)
 }
 
-function readCa(file: string, cwd: string): string {
+function readText(file: string, cwd: string): string {
   try {
     return readFileSync(resolve(cwd, file), 'utf8')
   } catch (error) {

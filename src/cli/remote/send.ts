@@ -13,6 +13,8 @@ export interface Sent {
   /** Sent as JSON. */
   readonly body?: object
   readonly cookie?: string | undefined
+  /** Of a service account, in place of a cookie. */
+  readonly token?: string
   readonly accept?: string
   /** How long to wait for the whole answer. */
   readonly timeoutMs: number
@@ -34,7 +36,7 @@ const maxBytes = 256 * 1024 * 1024
 /** Asks a console. Follows no redirect. Throws a Fault when it does not answer. */
 export function send(gateway: Gateway, sent: Sent): Promise<Answer> {
   const { origin, ca } = gateway
-  const { method, path, body, cookie, timeoutMs } = sent
+  const { method, path, body, cookie, token, timeoutMs } = sent
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const fail = (why: string) =>
     reject(new Fault('gateway', { reason: `the console ${origin} did not answer: ${why}` }))
@@ -47,6 +49,7 @@ export function send(gateway: Gateway, sent: Sent): Promise<Answer> {
       accept: sent.accept ?? 'application/json',
       'user-agent': `postern/${version}`,
       ...(cookie !== undefined && { cookie }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(payload !== undefined && {
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(payload),

@@ -103,11 +103,12 @@ function unknownVariable(name: string): string {
 }
 
 /**
- * `POSTERN_CONFIG`, the path of the file; `POSTERN_GATEWAY`, the console that commands ask; and the variables that Kubernetes adds to every pod for a
- * Service whose name starts with postern, such as `POSTERN_PORT=tcp://10.0.0.7:8000`.
+ * Where commands find the file, the console to ask and their token there; and the variables that
+ * Kubernetes adds to every pod for a Service whose name starts with postern, such as
+ * `POSTERN_PORT=tcp://10.0.0.7:8000`.
  */
 function isNotASetting(name: string, text: string): boolean {
-  if (['POSTERN_CONFIG', 'POSTERN_GATEWAY'].includes(name.toUpperCase())) return true
+  if (/^POSTERN_(?:CONFIG|GATEWAY(?:_TOKEN(?:_FILE)?)?)$/i.test(name)) return true
   if (name.includes('__')) return false
   if (/_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$/.test(name)) return true
   if (/_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)) return true

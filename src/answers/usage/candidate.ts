@@ -9,7 +9,7 @@ import { withoutLines } from './removed-lines.ts'
 import type { UnusedAnswer } from './unused.ts'
 
 /** A policy without what was not used. */
-export interface Candidate {
+interface Candidate {
   readonly files: readonly PolicyFile[]
   readonly set: PolicySet
   readonly dropped: {

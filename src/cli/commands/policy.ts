@@ -12,14 +12,13 @@ import {
   policyNames,
   policyOpen,
   policyTest,
+  policyUnused,
   policyWho,
 } from '../../operations/policy/policy.ts'
 import { type Command, linesOption, outputIn, reportOption } from '../command.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
-import { couldNotCount, unusedSpec } from '../evidence/usage/specs.ts'
 import { followSpec } from '../follow/specs.ts'
 import { importSpec } from '../policy/specs.ts'
-import { couldNotAsk } from '../questions/specs.ts'
 import { operationCommand } from './operation-command.ts'
 import {
   approve,
@@ -35,6 +34,16 @@ import {
 import { command } from './run-command.ts'
 
 const tableOption = outputIn(['text', 'json', 'csv'])
+
+/** The exit codes of a question about a policy that cannot be answered. */
+const couldNotAsk = {
+  3: 'the policy or the configuration is not valid',
+  5: 'Redis is unreachable, nothing is published, or the revision does not exist',
+} as const
+const couldNotCount = {
+  ...couldNotAsk,
+  5: 'Redis or the database is unreachable, no gateway has counted yet, or the revision does not exist',
+} as const
 
 export const policyCommands: readonly Command[] = [
   operationCommand(policyCheck, {
@@ -203,7 +212,22 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/coverage-view.ts')).policyCoverageView,
   }),
-  command(unusedSpec, async () => (await import('../evidence/usage/unused.ts')).policyUnused),
+  operationCommand(policyUnused, {
+    outputBefore: 'policies',
+    exitCodes: {
+      0: 'listed, and written with --write',
+      1: 'nothing was written: too little was observed, or no rule would be left',
+      ...couldNotCount,
+    },
+    examples: [
+      'postern policy unused',
+      'postern policy unused --days 90 --revision live --config production.yaml',
+      'postern policy unused --baseline git:HEAD~20  # policies in files have no history in Redis',
+      'postern policy unused --write ../smaller && postern policy diff live ../smaller',
+      "postern policy unused --output json | jq -r '.roles[].roleKey'",
+    ],
+    view: async () => (await import('../evidence/usage/unused-view.ts')).policyUnusedView,
+  }),
   operationCommand(policyDenials, {
     outputBefore: 'policies',
     exitCodes: { 0: 'listed', ...couldNotCount },

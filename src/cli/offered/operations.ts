@@ -16,7 +16,6 @@ import type { Description } from '../../operations/operation.ts'
 import { policyCheck, policyDiff, policyTest } from '../../operations/policy/check-descriptions.ts'
 import {
   policyCan,
-  policyDenials,
   policyExplain,
   policyFiles,
   policyGuard,
@@ -26,6 +25,7 @@ import {
   policyOpen,
   policyWho,
 } from '../../operations/policy/descriptions.ts'
+import { policyDenials, policyUnused } from '../../operations/policy/evidence-descriptions.ts'
 import {
   policyApprove,
   policyPromote,
@@ -76,14 +76,7 @@ export const questions: readonly Operation[] = [
   ...[version, status, upstreams, fleet, configCheck, configPrint].map(offered),
   ...[policyCheck, policyTest].map(offered),
   ...[policyExplain, policyWho, policyCan, policyOpen, policyGuard, policyMatrix].map(offered),
-  {
-    command: 'policy unused',
-    role: 'reader',
-    needsThread: true,
-    parameters: ['days', 'baseline', 'revision', 'domain', 'host'],
-    revisions: ['baseline'],
-  },
-  ...[policyDenials, policyDiff, policyProposals, policyShadow].map(offered),
+  ...[policyUnused, policyDenials, policyDiff, policyProposals, policyShadow].map(offered),
   ...[policyNames, policyFiles, policyStatus, policyHistory].map(offered),
   ...[userList, userShow, roleList, roleShow, serviceList, tokenList, sessionList].map(offered),
   ...[loginList, loginLocks, auditList, keysList].map(offered),

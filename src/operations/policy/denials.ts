@@ -5,13 +5,12 @@ import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
 import { sinceMs } from '../since.ts'
 import { aboutPolicy, askedPolicy, policyName } from './asked-policy.ts'
-import type { policyDenials } from './descriptions.ts'
+import type { policyDenials } from './evidence-descriptions.ts'
 import { readUsage } from './stored-usage.ts'
 
 /** What the text shows besides: the policy in words. */
 export interface Shown {
   readonly policy: string
-  readonly observation: Observation
 }
 
 /** Lists the most frequent refusals, and what would allow them. */
@@ -41,7 +40,7 @@ export const run: RunOf<typeof policyDenials, Shown> = async (input, context) =>
     left: Math.max(0, denials.length - input.limit),
     notes,
   }
-  return { document, shown: { policy: policyName(asked), observation } }
+  return { document, shown: { policy: policyName(asked) } }
 }
 
 /** An observation as documents have it. */

@@ -3,10 +3,10 @@ import type { CallRefusal, Verdict } from '../../admission/verdict.ts'
 import { type TUnsafe, Type } from '../../config/schema/type.ts'
 import type { NearMiss } from '../../policy/engine/decision.ts'
 import { question } from '../operation.ts'
-import { flag, list, nullable, text, time, whole, word } from '../schema.ts'
+import { flag, list, nullable, text, whole, word } from '../schema.ts'
 import { caller } from '../tokens/descriptions.ts'
 import { askedFields, methodField } from './fields.ts'
-import { about, call, countedRule, exclusion, held, open, route, rule } from './schemas.ts'
+import { about, call, exclusion, held, open, route, rule } from './schemas.ts'
 
 export const policyNames = question({
   name: 'policy names',
@@ -271,49 +271,6 @@ has the database, and says when one of them could not be asked.`,
       ...{ evidence: Type.Optional(evidence), signers: list(text) },
     }),
   ),
-})
-
-const observed = {
-  ...{ days: whole, observedDays: whole, hours: whole, decisions: whole, uncounted: whole },
-  ...{ firstRevisions: list(text), laterRevisions: list(text), isComplete: flag },
-  from: nullable(time, 'null: nothing was observed.'),
-} as const
-
-export const policyDenials = question({
-  name: 'policy denials',
-  summary: 'list what gateways refused most often, and the line that would allow it',
-  details: `Reads what gateways counted, from Redis or, without redis.url, from the database: refused calls by role,
-method and path, with ":id" in place of what looks like an identifier. For each: what the policy says
-now, the rules that nearly match, and the line that would allow the call. Whether it should be
-allowed is for you to decide: many refusals are right.
-
-Counts are by UTC day, so the list begins with the day of --since. Requests refused before the policy
-is asked, for example without a valid token, are not counted.`,
-  needsThread: true,
-  input: {
-    since: {
-      ...{ value: 'TIME', default: '1d' },
-      description: 'how far to look back: 12h, 1d, 30d, or a date such as 2026-11-01',
-    },
-    limit: {
-      ...{ value: 'N', number: { min: 1, max: 1000, integer: true }, default: '20' },
-      description: 'how many to list, the most frequent ones first',
-    },
-    ...askedFields,
-  },
-  document: Type.Object({
-    ...{ since: text, observed: Type.Object(observed), refusals: whole, others: whole },
-    denials: list(
-      Type.Object({
-        ...{ roleKey: text, method: text, path: Type.Optional(text), domain: Type.Optional(text) },
-        ...{ route: Type.Optional(text), count: whole, last: time, line: Type.Optional(text) },
-        nearMisses: list(Type.Object({ differs: word<NearMiss['differs']>(), rule: countedRule })),
-        ...{ allowedNow: Type.Optional(flag), step: Type.Optional(text) },
-        ...{ isUnserved: Type.Optional(flag), rule: Type.Optional(countedRule) },
-      }),
-    ),
-    ...{ left: whole, ...about },
-  }),
 })
 
 /** Words by any name. */

@@ -1,6 +1,7 @@
 import { implement } from '../operation.ts'
 import * as checks from './check-descriptions.ts'
 import * as described from './descriptions.ts'
+import * as evidence from './evidence-descriptions.ts'
 
 export const policyCheck = implement(checks.policyCheck, () => import('./check.ts'))
 export const policyTest = implement(checks.policyTest, () => import('./test.ts'))
@@ -15,4 +16,5 @@ export const policyExplain = implement(described.policyExplain, () => import('./
 export const policyFiles = implement(described.policyFiles, () => import('./files.ts'))
 export const policyHistory = implement(described.policyHistory, () => import('./history.ts'))
 export const policyMatrix = implement(described.policyMatrix, () => import('./matrix.ts'))
-export const policyDenials = implement(described.policyDenials, () => import('./denials.ts'))
+export const policyUnused = implement(evidence.policyUnused, () => import('./unused.ts'))
+export const policyDenials = implement(evidence.policyDenials, () => import('./denials.ts'))

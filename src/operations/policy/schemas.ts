@@ -15,6 +15,9 @@ const line = {
   ...{ roleKey: text, ...call, effect: word<Effect>(), origin },
   ...{ fields: Type.Optional(list(text)), domain: Type.Optional(text) },
 } as const
+const { origin: _, ...columns } = line
+
+export { columns }
 export const rule = Type.Object({ ...line, until })
 
 /** The same with its end in milliseconds, as answers about counted calls have it. */

@@ -1,20 +1,20 @@
 import type { DocumentOf } from '../../../operations/operation.ts'
 import type { Shown } from '../../../operations/policy/denials.ts'
-import type { policyDenials } from '../../../operations/policy/descriptions.ts'
+import type { policyDenials } from '../../../operations/policy/evidence-descriptions.ts'
+import { observedInWords, timeInWords } from '../../../operations/policy/observed-words.ts'
 import { lineOf } from '../../../operations/policy/rule-line.ts'
 import { count, formatTable, printable } from '../../format.ts'
 import { noteLines, type ViewOf } from '../../view.ts'
-import { observedInWords, timeInWords } from './observed-words.ts'
 
 type Document = DocumentOf<typeof policyDenials>
 type Denial = Document['denials'][number]
 
 export const policyDenialsView: ViewOf<typeof policyDenials, Shown> = {
   text({ document, shown }, { limit }) {
-    const { since, refusals, others, denials, left, notes } = document
+    const { since, observed, refusals, others, denials, left, notes } = document
     const out = [
       `${printable(shown?.policy ?? '')}\n`,
-      shown && `${observedInWords(shown.observation)}\n`,
+      `${observedInWords(observed)}\n`,
       refusals === 0
         ? `nothing was refused since ${since} 00:00 UTC\n`
         : `${count(refusals, 'refusal')} since ${since} 00:00 UTC:\n`,
@@ -34,7 +34,7 @@ function rest({ refusals, others, denials, left }: Document): string {
 function formatDenial(denial: Denial): string {
   const { roleKey, domain, method, last } = denial
   const where = domain === undefined ? '' : ` in domain ${domain}`
-  const title = `${denial.count.toLocaleString('en-US')}  ${roleKey} ${method} ${callOf(denial)}${where}, last ${timeInWords(Date.parse(last))}`
+  const title = `${denial.count.toLocaleString('en-US')}  ${roleKey} ${method} ${callOf(denial)}${where}, last ${timeInWords(last)}`
   return `${printable(title)}\n${formatTable(rowsOf(denial), '  ')}`
 }
 

@@ -1,23 +1,17 @@
 import { hash } from 'node:crypto'
 import { createLru } from '../kernel/lru.ts'
 
-/** Tokens with a verified signature. */
-interface GoodSignatures<Said> {
-  find(token: string): Said | undefined
-  keep(token: string, said: Said): void
-}
-
 const mostKept = 10_000
 /** A digest costs more than all other checks of a cached token, so recent tokens are found by text. */
 const mostInUse = 1024
 const inUseMs = 5000
 
 /**
- * Caches by the digest of the whole token, so that memory holds no usable token for hours. For some
- * seconds the tokens in use are also found by their text; as strings of finished requests they stay
- * in memory about as long anyway.
+ * Tokens with a verified signature. Caches by the digest of the whole token, so that memory holds
+ * no usable token for hours. For some seconds the tokens in use are also found by their text; as
+ * strings of finished requests they stay in memory about as long anyway.
  */
-export function createGoodSignatures<Said extends object>(): GoodSignatures<Said> {
+export function createGoodSignatures<Said extends object>() {
   const byDigest = createLru<Said>(mostKept)
   const inUse = new Map<string, { readonly token: string; readonly said: Said }>()
   let isEnding = false
@@ -36,14 +30,14 @@ export function createGoodSignatures<Said extends object>(): GoodSignatures<Said
   }
 
   return {
-    find(token) {
+    find(token: string) {
       const found = inUse.get(endOf(token))
       if (found?.token === token) return found.said
       const said = byDigest.get(digestOf(token))
       if (said !== undefined) use(token, said)
       return said
     },
-    keep(token, said) {
+    keep(token: string, said: Said) {
       byDigest.set(digestOf(token), said)
       use(token, said)
     },

@@ -35,25 +35,6 @@ export function userRevocation(
   return { kind: 'user', userId, before: now, until: now + longestLifetimeSeconds * 1000 }
 }
 
-/** The users whose tokens were revoked, each up to a moment, and the tokens that were excepted. */
-interface UserMarks {
-  /** Once true, it stays true until the mark expires. */
-  isRevoked(token: MarkedToken): boolean
-  /** Whether a login at this moment is revoked together with those of every user. */
-  isEveryoneRevoked(issuedAt: number): boolean
-  /** Whether every token that `revocation` covers is covered already. */
-  has(revocation: UserRevocation | KeptToken): boolean
-  mark(revocation: UserRevocation): void
-  keep(kept: KeptToken): void
-  /** Ends the exception of a user: the token may be among those that a mark replaces. */
-  keepNone(userId: string): void
-  /** Each exception right before its mark, because it must be known before it. */
-  entries(): (UserRevocation | KeptToken)[]
-  forgetUntil(moment: number): void
-  issueTime(userId: string, readAt: number): number
-  count(): number
-}
-
 interface MarkedToken {
   readonly id: string
   readonly userId: string
@@ -66,8 +47,11 @@ interface Mark {
   readonly learnedAt: number
 }
 
-/** `now` gives milliseconds since the epoch. */
-export function createUserMarks(now: () => number): UserMarks {
+/**
+ * The users whose tokens were revoked, each up to a moment, and the tokens that were excepted.
+ * `now` gives milliseconds since the epoch.
+ */
+export function createUserMarks(now: () => number) {
   const marks = new Map<string, Mark>()
   /** By user: the token that the mark excepts. */
   const kept = new Map<string, KeptToken>()
@@ -76,6 +60,7 @@ export function createUserMarks(now: () => number): UserMarks {
   /** The moment of `everyUser`, or -1: every request compares it. */
   let everyoneBefore = -1
 
+  /** Once true, it stays true until the mark expires. */
   function isRevoked({ id, userId, issuedAt }: MarkedToken): boolean {
     const mark = marks.get(userId)
     if (mark === undefined || issuedAt > mark.before) return false
@@ -91,14 +76,16 @@ export function createUserMarks(now: () => number): UserMarks {
 
   return {
     isRevoked,
-    isEveryoneRevoked: (issuedAt) => issuedAt <= everyoneBefore,
-    has({ kind, userId, before, ...rest }) {
+    /** Whether a login at this moment is revoked together with those of every user. */
+    isEveryoneRevoked: (issuedAt: number) => issuedAt <= everyoneBefore,
+    /** Whether every token that `revocation` covers is covered already. */
+    has({ kind, userId, before, ...rest }: UserRevocation | KeptToken) {
       if (before <= (marks.get(userId)?.before ?? -1)) return true
       if (kind === 'user') return false
       const known = announced.get(userId)
       return known?.before === before && 'id' in rest && known.id === rest.id
     },
-    mark({ userId, before, until }) {
+    mark({ userId, before, until }: UserRevocation) {
       const known = marks.get(userId)
       const exception = announced.get(userId)
       const isKept = known?.before === before && kept.get(userId)?.id === exception?.id
@@ -116,22 +103,24 @@ export function createUserMarks(now: () => number): UserMarks {
       })
       if (userId === everyUser) everyoneBefore = before
     },
-    keep(exception) {
+    keep(exception: KeptToken) {
       const { userId, before } = exception
       const latest = Math.max(marks.get(userId)?.before ?? -1, announced.get(userId)?.before ?? -1)
       if (before >= latest && !isRevoked(exception)) announced.set(userId, exception)
     },
-    keepNone(userId) {
+    /** Ends the exception of a user: the token may be among those that a mark replaces. */
+    keepNone(userId: string) {
       kept.delete(userId)
       announced.delete(userId)
     },
-    entries: () =>
+    /** Each exception right before its mark, because it must be known before it. */
+    entries: (): (UserRevocation | KeptToken)[] =>
       [...marks].flatMap(([userId, { before, until }]) => {
         const mark = { kind: 'user', userId, before, until } as const
         const exception = kept.get(userId)
         return exception === undefined ? [mark] : [exception, mark]
       }),
-    forgetUntil(moment) {
+    forgetUntil(moment: number) {
       for (const [userId, { until }] of marks) if (until <= moment) marks.delete(userId)
       for (const exceptions of [kept, announced]) {
         for (const [userId, { until }] of exceptions) {
@@ -140,7 +129,7 @@ export function createUserMarks(now: () => number): UserMarks {
       }
       if (!marks.has(everyUser)) everyoneBefore = -1
     },
-    issueTime: (userId, readAt) =>
+    issueTime: (userId: string, readAt: number) =>
       [userId, everyUser].reduce((time, each) => {
         const known = marks.get(each)
         if (known === undefined || known.before < readAt || known.learnedAt > readAt) return time

@@ -12,36 +12,22 @@ import { adminKey } from './last-admin.ts'
 
 /**
  * How operators change accounts. A change and its audit row are one transaction. `force` permits a
- * change that leaves no enabled admin. Every error of the driver becomes a Fault.
+ * change that leaves no enabled admin. Every error of the driver becomes a Fault. Changes
+ * go-admin's `sys_user` in the name of `actor`, who touches none of `protectedRoles`.
  */
-interface AccountChanges {
-  /** Adds an enabled account, unless its name is taken or its role does not exist. */
-  add(account: NewAccount): Promise<Changed | Unchanged>
-  /** Sets the password of the account that login would choose. */
-  setPassword(username: string, passwordHash: string): Promise<Changed | Unchanged>
-  /** Gives every live account of this name another role, if that exists. */
-  setRole(username: string, roleKey: string, force?: boolean): Promise<Changed | Unchanged>
-  /** Disables or enables every live account of this name. */
-  setEnabled(username: string, enabled: boolean, force?: boolean): Promise<Changed | Unchanged>
-  /** Renames the account that login would choose. */
-  rename(username: string, newName: string): Promise<Changed | Unchanged>
-  /** Deletes every live account of this name, as go-admin does: the rows stay and are marked. */
-  remove(username: string, force?: boolean): Promise<Changed | Unchanged>
-}
-
-/** Changes go-admin's `sys_user` in the name of `actor`, who touches none of `protectedRoles`. */
 export function createAccountChanges(
   database: Database,
   actor: Actor,
   protectedRoles: readonly string[] = [],
-): AccountChanges {
+) {
   const bounds = { actor, protectedRoles }
   const every = (username: string) => ({ ...bounds, username, which: 'all' }) as const
   const chosen = (username: string) => ({ ...bounds, username, which: 'chosen' }) as const
   const isProtected = (role: string) => protectedRoles.includes(role)
 
   return {
-    add: async (account) => {
+    /** Adds an enabled account, unless its name is taken or its role does not exist. */
+    add: async (account: NewAccount): Promise<Changed | Unchanged> => {
       if (isProtected(account.roleKey)) return 'protected-role'
       return underAccountsLock(database, async (inside, shapes) => {
         const added = await insertAccount(inside, shapes, account)
@@ -52,16 +38,19 @@ export function createAccountChanges(
         return { userIds: [added.userId] }
       }).catch(ifTaken('name-taken'))
     },
-    setPassword: (username, password) =>
+    /** Sets the password of the account that login would choose. */
+    setPassword: (username: string, password: string) =>
       editAccounts(database, chosen(username), async () => ({
         action: 'user.password',
         set: { password },
       })),
-    setRole: async (username, role, force) => {
+    /** Gives every live account of this name another role, if that exists. */
+    setRole: async (username: string, role: string, force?: boolean) => {
       if (isProtected(role)) return 'protected-role'
       return editAccounts(database, every(username), toRole(role, force))
     },
-    setEnabled: (username, enabled, force) =>
+    /** Disables or enables every live account of this name. */
+    setEnabled: (username: string, enabled: boolean, force?: boolean) =>
       editAccounts(database, every(username), async () => ({
         action: enabled ? 'user.enable' : 'user.disable',
         set: { status: enabled ? status.enabled : status.disabled },
@@ -69,7 +58,8 @@ export function createAccountChanges(
         before: (target) => ({ enabled: target.enabled }),
         after: { enabled },
       })),
-    rename: (username, name) =>
+    /** Renames the account that login would choose. */
+    rename: (username: string, name: string) =>
       editAccounts(database, chosen(username), async (inside, { users }) => {
         if (await isTaken(inside, users, name)) return 'name-taken'
         // go-admin's display name follows only where it was the user name, as in new accounts.
@@ -84,7 +74,8 @@ export function createAccountChanges(
           after: { name },
         }
       }).catch(ifTaken('name-taken')),
-    remove: (username, force) =>
+    /** Deletes every live account of this name, as go-admin does: the rows stay and are marked. */
+    remove: (username: string, force?: boolean) =>
       editAccounts(database, every(username), async (inside, { users, optional }) => ({
         action: 'user.delete',
         set: { deleted_at: deletedMark(users) },

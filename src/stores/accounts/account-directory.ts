@@ -42,19 +42,11 @@ interface SomeAccounts {
   readonly limit?: number | undefined
 }
 
-/** Which accounts and roles exist. Every error of the driver becomes a Fault. */
-interface AccountDirectory {
-  /** The ids of every live account of this name. */
-  idsOf(username: string): Promise<readonly string[]>
-  /** Every live account of this name, first the one that login would choose. */
-  show(username: string): Promise<readonly AccountDetails[]>
-  list(some?: SomeAccounts): Promise<readonly AccountSummary[]>
-  /** The keys of the live roles. */
-  roleKeys(): Promise<readonly string[]>
-}
-
-/** Reads go-admin's `sys_user` and `sys_role` for operators. */
-export function createAccountDirectory({ db, shapes }: Database): AccountDirectory {
+/**
+ * Which accounts and roles exist. Every error of the driver becomes a Fault. Reads go-admin's
+ * `sys_user` and `sys_role` for operators.
+ */
+export function createAccountDirectory({ db, shapes }: Database) {
   async function idsOf(username: string): Promise<readonly string[]> {
     const rows = await liveAccounts(db, await shapes())
       .select('u.user_id as id')
@@ -114,9 +106,14 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
 
   return {
     // No account has a name that no column can hold; the server would report an error.
-    idsOf: async (username) => (isStorable(username) ? withFaults(() => idsOf(username)) : []),
-    show: async (username) => (isStorable(username) ? withFaults(() => show(username)) : []),
-    list: (some) => withFaults(() => list(some)),
+    /** The ids of every live account of this name. */
+    idsOf: async (username: string): Promise<readonly string[]> =>
+      isStorable(username) ? withFaults(() => idsOf(username)) : [],
+    /** Every live account of this name, first the one that login would choose. */
+    show: async (username: string): Promise<readonly AccountDetails[]> =>
+      isStorable(username) ? withFaults(() => show(username)) : [],
+    list: (some?: SomeAccounts): Promise<readonly AccountSummary[]> => withFaults(() => list(some)),
+    /** The keys of the live roles. */
     roleKeys: () => withFaults(roleKeys),
   }
 }

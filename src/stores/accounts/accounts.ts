@@ -12,25 +12,14 @@ interface AccountState {
   readonly enabled: boolean
 }
 
-/** The queries of login and profile. Every error of the driver becomes a Fault. */
-interface Accounts {
-  /** The live account of this name with its live role, or `undefined` when either is missing. */
-  findByUsername(username: string): Promise<Account | undefined>
-  /** Role and state of the live account with this ID; `undefined` without a live role. */
-  currentState(userId: string): Promise<AccountState | undefined>
-  /** The account's data as its owner may see it, without password and salt. */
-  profile(userId: string): Promise<Readonly<Record<string, unknown>> | undefined>
-  /** The bcrypt costs of the passwords of all live accounts, each once. */
-  passwordCosts(): Promise<number[]>
-}
-
 const highestId = 2n ** 63n - 1n
 
 /**
- * Reads go-admin's `sys_user` and `sys_role`. Nothing takes longer than `timeoutMs`: a client
- * waits for both a connection and its answer.
+ * The queries of login and profile. Every error of the driver becomes a Fault. Reads go-admin's
+ * `sys_user` and `sys_role`. Nothing takes longer than `timeoutMs`: a client waits for both a
+ * connection and its answer.
  */
-export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Accounts {
+export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000) {
   const bounded = createBounded(timeoutMs)
 
   async function find(username: string): Promise<Account | undefined> {
@@ -103,12 +92,18 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
   }
 
   return {
+    /** The bcrypt costs of the passwords of all live accounts, each once. */
     passwordCosts: () => withFaults(passwordCosts),
     // No account has a name that no column can hold; the server would report an error.
-    findByUsername: async (username) =>
+    /** The live account of this name with its live role, or `undefined` when either is missing. */
+    findByUsername: async (username: string) =>
       isStorable(username) ? bounded(() => find(username)) : undefined,
-    currentState: async (userId) => (isId(userId) ? bounded(() => readState(userId)) : undefined),
-    profile: async (userId) => (isId(userId) ? bounded(() => readProfile(userId)) : undefined),
+    /** Role and state of the live account with this ID; `undefined` without a live role. */
+    currentState: async (userId: string) =>
+      isId(userId) ? bounded(() => readState(userId)) : undefined,
+    /** The account's data as its owner may see it, without password and salt. */
+    profile: async (userId: string) =>
+      isId(userId) ? bounded(() => readProfile(userId)) : undefined,
   }
 }
 

@@ -9,16 +9,11 @@ import { isId } from './accounts.ts'
 import { createBounded } from './bounded.ts'
 import { hasPassword } from './unusable-password.ts'
 
-/** What a user who changes their own password needs. Every error of the driver becomes a Fault. */
-interface OwnPasswords {
-  /** The live account with this ID. */
-  find(userId: string): Promise<OwnAccount | undefined>
-  /** Whether the account still had the old hash and got the new one, with a row in the audit log. */
-  replace(change: PasswordChange): Promise<boolean>
-}
-
-/** Nothing takes longer than `timeoutMs`. */
-export function createOwnPasswords({ db, shapes }: Database, timeoutMs = 10_000): OwnPasswords {
+/**
+ * What a user who changes their own password needs. Every error of the driver becomes a Fault.
+ * Nothing takes longer than `timeoutMs`.
+ */
+export function createOwnPasswords({ db, shapes }: Database, timeoutMs = 10_000) {
   const bounded = createBounded(timeoutMs)
 
   async function find(userId: string): Promise<OwnAccount | undefined> {
@@ -60,7 +55,11 @@ export function createOwnPasswords({ db, shapes }: Database, timeoutMs = 10_000)
   }
 
   return {
-    find: async (userId) => (isId(userId) ? bounded(() => find(userId)) : undefined),
-    replace: (change) => bounded(() => replace(change)),
+    /** The live account with this ID. */
+    find: async (userId: string) => (isId(userId) ? bounded(() => find(userId)) : undefined),
+    /**
+     * Whether the account still had the old hash and got the new one, with a row in the audit log.
+     */
+    replace: (change: PasswordChange) => bounded(() => replace(change)),
   }
 }

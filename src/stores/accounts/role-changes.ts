@@ -25,18 +25,11 @@ interface ChangedRole {
 }
 
 /**
- * How operators change roles. A change and its audit row are one transaction. Old databases can hold a
- * key twice: a change is for every live role of the key. Every error of the driver becomes a Fault.
+ * How operators change roles. A change and its audit row are one transaction. Old databases can
+ * hold a key twice: a change is for every live role of the key. Every error of the driver becomes a
+ * Fault. Changes go-admin's `sys_role` in the name of `actor`.
  */
-interface RoleChanges {
-  add(roleKey: string, values: RoleValues): Promise<'added' | 'key-taken'>
-  set(roleKey: string, values: Partial<RoleValues>): Promise<ChangedRole | 'no-such-role'>
-  /** Deletes a role that no live account has, as go-admin does: the row stays and is marked. */
-  remove(roleKey: string): Promise<ChangedRole | 'no-such-role' | 'in-use'>
-}
-
-/** Changes go-admin's `sys_role` in the name of `actor`. */
-export function createRoleChanges(database: Database, actor: Actor): RoleChanges {
+export function createRoleChanges(database: Database, actor: Actor) {
   async function edit<Refusal extends string>(
     roleKey: string,
     prepare: (
@@ -68,7 +61,7 @@ export function createRoleChanges(database: Database, actor: Actor): RoleChanges
   }
 
   return {
-    add: (roleKey, { name, dataScope }) =>
+    add: (roleKey: string, { name, dataScope }: RoleValues) =>
       underAccountsLock(database, async (inside, shapes) => {
         if ((await liveRoleId(inside, shapes.roles, roleKey)) !== undefined) return 'key-taken'
         const admin = roleKey === adminKey
@@ -77,7 +70,7 @@ export function createRoleChanges(database: Database, actor: Actor): RoleChanges
         await appendAudit(inside, shapes, [{ ...row, after: { name, dataScope } }])
         return 'added'
       }).catch(ifTaken('key-taken')),
-    set: (roleKey, after) =>
+    set: (roleKey: string, after: Partial<RoleValues>) =>
       edit<never>(roleKey, async () => ({
         action: 'role.set',
         set: {
@@ -90,7 +83,8 @@ export function createRoleChanges(database: Database, actor: Actor): RoleChanges
         }),
         after: { ...after },
       })),
-    remove: (roleKey) =>
+    /** Deletes a role that no live account has, as go-admin does: the row stays and is marked. */
+    remove: (roleKey: string) =>
       edit<'in-use'>(roleKey, async (inside, shapes, roleIds) => {
         if (await areUsed(inside, shapes, roleIds)) return 'in-use'
         return {

@@ -33,15 +33,11 @@ interface RoleAccount {
   readonly kind: 'user' | 'service'
 }
 
-/** Which roles exist. Every error of the driver becomes a Fault. */
-interface RoleDirectory {
-  list(): Promise<readonly RoleSummary[]>
-  /** Every live role with this key: old databases can hold a key twice. */
-  show(roleKey: string): Promise<readonly RoleDetails[]>
-}
-
-/** Reads go-admin's `sys_role` for operators. */
-export function createRoleDirectory({ db, shapes }: Database): RoleDirectory {
+/**
+ * Which roles exist. Every error of the driver becomes a Fault. Reads go-admin's `sys_role` for
+ * operators.
+ */
+export function createRoleDirectory({ db, shapes }: Database) {
   async function read(shape: TableShapes, roleKey?: string) {
     const counted = db
       .selectFrom('sys_user as u')
@@ -85,8 +81,10 @@ export function createRoleDirectory({ db, shapes }: Database): RoleDirectory {
   }
 
   return {
-    list: () => withFaults(async () => (await read(await shapes())).map((row) => summary(row))),
-    show: (roleKey) =>
+    list: (): Promise<readonly RoleSummary[]> =>
+      withFaults(async () => (await read(await shapes())).map((row) => summary(row))),
+    /** Every live role with this key: old databases can hold a key twice. */
+    show: (roleKey: string): Promise<readonly RoleDetails[]> =>
       withFaults(async () => {
         if (!isStorable(roleKey)) return []
         const shape = await shapes()

@@ -27,16 +27,10 @@ export interface ReloadingState {
   readonly reloads: { readonly ok: number; readonly failed: number }
 }
 
-interface Reloading<Value> {
-  readonly current: () => Value
-  readonly state: () => ReloadingState
-  readonly close: () => Promise<void>
-}
-
 /** Loads files and reloads them when they change. Throws when the first load fails. */
 export async function openReloading<File extends object, Value>(
   parts: ReloadingParts<File, Value>,
-): Promise<Reloading<Value>> {
+) {
   const { watched, load, now = Date.now } = parts
   const status = createReloadStatus((reason) => parts.onRejected(reason, active.value), now)
   let active = await accept(await watched.read(undefined))
@@ -65,8 +59,8 @@ export async function openReloading<File extends object, Value>(
   watched.watch(() => void polling.now())
   await polling.now()
   return {
-    current: () => active.value,
-    state: () => ({
+    current: (): Value => active.value,
+    state: (): ReloadingState => ({
       since: active.since,
       lastError: status.failure()?.text,
       reloads: status.counts(),

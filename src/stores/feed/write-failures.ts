@@ -11,24 +11,14 @@ export interface SnapshotState {
   readonly lastError: string | undefined
 }
 
-/** Writes that failed: how many, why, and when to try again. */
-interface WriteFailures {
-  /** Counts one, calls `retry` after a pause, and returns that pause in milliseconds. */
-  readonly failed: (error: unknown, retry: () => void) => number
-  /** Whether the failure just counted differs from the one before. */
-  readonly isNew: () => boolean
-  /** A write succeeded. Returns whether the one before had failed. */
-  readonly succeeded: () => boolean
-  readonly state: () => Pick<SnapshotState, 'failures' | 'lastError'>
-  /** Retries no more. */
-  readonly close: () => void
-}
-
 const minPauseMs = 1000
 const maxPauseMs = 60_000
 
-/** Pauses grow from a second to a minute: a full disk needs an operator, not a busy loop. */
-export function createWriteFailures(): WriteFailures {
+/**
+ * Writes that failed: how many, why, and when to try again. Pauses grow from a second to a minute:
+ * a full disk needs an operator, not a busy loop.
+ */
+export function createWriteFailures() {
   let failures = 0
   let inARow = 0
   let lastError: string | undefined
@@ -37,7 +27,8 @@ export function createWriteFailures(): WriteFailures {
   let timer: NodeJS.Timeout | undefined
 
   return {
-    failed(error, retry) {
+    /** Counts one, calls `retry` after a pause, and returns that pause in milliseconds. */
+    failed(error: unknown, retry: () => void) {
       lastError = failureText(error)
       // Texts of the system name the temporary file, which is another one each time.
       const kind = (error as NodeJS.ErrnoException).code ?? lastError
@@ -50,7 +41,9 @@ export function createWriteFailures(): WriteFailures {
       timer.unref()
       return pauseMs
     },
+    /** Whether the failure just counted differs from the one before. */
     isNew: () => isNew,
+    /** A write succeeded. Returns whether the one before had failed. */
     succeeded() {
       const hadFailed = lastError !== undefined
       inARow = 0
@@ -59,7 +52,8 @@ export function createWriteFailures(): WriteFailures {
       clearTimeout(timer)
       return hadFailed
     },
-    state: () => ({ failures, lastError }),
+    state: (): Pick<SnapshotState, 'failures' | 'lastError'> => ({ failures, lastError }),
+    /** Retries no more. */
     close: () => clearTimeout(timer),
   }
 }

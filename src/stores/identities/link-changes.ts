@@ -15,22 +15,11 @@ interface Changed {
 /** Why nothing changed. */
 type Unchanged = 'no-such-user' | 'service-account'
 
-/** How operators change links. A change and its audit rows are one transaction. */
-interface LinkChanges {
-  /** Links the account that login would choose. `holder`: the account that has this identity. */
-  link(
-    username: string,
-    identity: Pick<Identity, 'provider' | 'issuer' | 'subject'>,
-  ): Promise<Changed | Unchanged | { readonly holder: string }>
-  /** Removes its links to one provider, by name or issuer, or all of them. */
-  unlink(
-    username: string,
-    provider: string | undefined,
-  ): Promise<Changed | Unchanged | 'not-linked'>
-}
-
-/** Changes `postern_identity` in the name of `actor`. Every error of the driver becomes a Fault. */
-export function createLinkChanges(database: Database, actor: Actor): LinkChanges {
+/**
+ * How operators change links. A change and its audit rows are one transaction. Changes
+ * `postern_identity` in the name of `actor`. Every error of the driver becomes a Fault.
+ */
+export function createLinkChanges(database: Database, actor: Actor) {
   function change<Result>(
     username: string,
     work: (inside: Inside, shapes: TableShapes, userId: string) => Promise<Result>,
@@ -46,7 +35,11 @@ export function createLinkChanges(database: Database, actor: Actor): LinkChanges
   }
 
   return {
-    link: (username, given) =>
+    /** Links the account that login would choose. `holder`: the account that has this identity. */
+    link: (
+      username: string,
+      given: Pick<Identity, 'provider' | 'issuer' | 'subject'>,
+    ): Promise<Changed | Unchanged | { readonly holder: string }> =>
       change(username, async (inside, shapes, userId) => {
         const identity = { ...given, username }
         const holder = await findLinked(inside, shapes, identity)
@@ -57,7 +50,11 @@ export function createLinkChanges(database: Database, actor: Actor): LinkChanges
         await appendAudit(inside, shapes, [entry])
         return { userId }
       }),
-    unlink: (username, provider) =>
+    /** Removes its links to one provider, by name or issuer, or all of them. */
+    unlink: (
+      username: string,
+      provider: string | undefined,
+    ): Promise<Changed | Unchanged | 'not-linked'> =>
       change(username, async (inside, shapes, userId) => {
         const links = (await readLinks(inside, userId)).filter(
           (link) => provider === undefined || [link.provider, link.issuer].includes(provider),

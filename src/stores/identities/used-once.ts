@@ -4,25 +4,19 @@ import type { Database } from '../database/database.ts'
 import { nowMs } from '../database/dialect.ts'
 import { requireTable } from '../database/table-shapes.ts'
 
-/** Names that count once, on whichever gateway. */
-interface UsedOnce {
-  /**
-   * Whether this is the first claim of a name. It stays claimed until the moment `untilMs`, in
-   * milliseconds since the epoch. Throws a Fault when the database cannot say.
-   */
-  claim(name: string, untilMs: number): Promise<boolean>
-}
-
 /** Clocks of gateways differ: one may accept a minute longer what another considers expired. */
 const marginMs = 60_000
 /** How many expired names one claim deletes: more than it adds, so the table shrinks after a peak. */
 const mostDeleted = 100
 
-/** `now` gives milliseconds since the epoch. Nothing takes longer than `timeoutMs`. */
+/**
+ * Names that count once, on whichever gateway. `now` gives milliseconds since the epoch. Nothing
+ * takes longer than `timeoutMs`.
+ */
 export function createUsedOnce(
   { db, shapes }: Database,
   { now = Date.now, timeoutMs = 10_000 }: { now?: () => number; timeoutMs?: number } = {},
-): UsedOnce {
+) {
   const bounded = createBounded(timeoutMs)
 
   async function claim(name: string, untilMs: number): Promise<boolean> {
@@ -43,5 +37,11 @@ export function createUsedOnce(
     return inserted === 1n
   }
 
-  return { claim: (name, untilMs) => bounded(() => claim(name, untilMs)) }
+  return {
+    /**
+     * Whether this is the first claim of a name. It stays claimed until the moment `untilMs`, in
+     * milliseconds since the epoch. Throws a Fault when the database cannot say.
+     */
+    claim: (name: string, untilMs: number) => bounded(() => claim(name, untilMs)),
+  }
 }

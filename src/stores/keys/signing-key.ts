@@ -2,26 +2,18 @@ import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Fault, Invalid } from '../../kernel/errors.ts'
 import { parsePrivateKey } from '../../signing/ssh-private-key.ts'
-import { parseKeyLine, type SshPublicKey } from '../../signing/ssh-public-key.ts'
+import { parseKeyLine } from '../../signing/ssh-public-key.ts'
 import { createSignature, isGoodSignature, parseSignature } from '../../signing/ssh-signature.ts'
 import { namespaceOf, parseStatement } from '../../signing/statement.ts'
 import { signWithSshKeygen } from './run-ssh-keygen.ts'
-
-/** A key that a person signs policies with. */
-interface PolicySigner {
-  readonly publicKey: SshPublicKey
-  /** Whether users other than the owner can read the private key. */
-  readonly isExposed: boolean
-  /** The armored signature of a statement, for the purpose that the statement names. */
-  sign(statement: string): Promise<string>
-}
 
 /** Larger than any key file. */
 const maxBytes = 16_384
 
 /**
- * Opens a key: PEM of `postern keys generate --for policy`, an OpenSSH private key, or the `.pub` file
- * of a key that an agent holds. Throws `Invalid` for any other file.
+ * A key that a person signs policies with. Opens a key: PEM of `postern keys generate --for
+ * policy`, an OpenSSH private key, or the `.pub` file of a key that an agent holds. Throws
+ * `Invalid` for any other file.
  */
 export async function openPolicySigner(
   file: string,
@@ -29,13 +21,14 @@ export async function openPolicySigner(
     cwd,
     env,
   }: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
-): Promise<PolicySigner> {
+) {
   const path = resolve(cwd, file)
   const { text, mode } = await readKey(path, file)
   const found = isPublic.test(text) ? publicPart(text) : parsePrivateKey(text)
   if (typeof found === 'string') throw new Invalid([{ file, message: found }])
   const { publicKey } = found
 
+  /** The armored signature of a statement, for the purpose that the statement names. */
   async function sign(statement: string): Promise<string> {
     const purpose = parseStatement(statement)?.purpose
     if (purpose === undefined) throw new Fault('keys', { reason: 'not a policy statement' })
@@ -50,7 +43,12 @@ export async function openPolicySigner(
     throw new Fault('keys', { reason: `ssh-keygen made a signature that ${file} does not verify` })
   }
 
-  return { publicKey, isExposed: found.kind !== 'public' && (mode & 0o077) !== 0, sign }
+  return {
+    publicKey,
+    /** Whether users other than the owner can read the private key. */
+    isExposed: found.kind !== 'public' && (mode & 0o077) !== 0,
+    sign,
+  }
 }
 
 const isPublic = /^\s*(?:ssh|ecdsa|sk)-\S+\s/

@@ -4,15 +4,6 @@ import type { InsertRecords } from '../../login/login-record.ts'
 import type { StreamEntry } from './login-log-entry.ts'
 import type { LoginLogStream } from './login-log-stream.ts'
 
-/** Takes records from the stream to the table. Every replica has one, and they share the work. */
-interface LoginLogConsumer {
-  /** Signals that the stream has new records. */
-  wake(): void
-  /** Takes what is there, for at most `deadlineMs`; the rest stays for the other replicas. */
-  close(deadlineMs: number): Promise<void>
-  state(): { readonly written: number; readonly refused: number; readonly retried: number }
-}
-
 /** The lines that are written about the stream. */
 export interface StreamLog extends FeedLog {
   error(fields: object, text: string): void
@@ -38,11 +29,12 @@ interface Batch {
 }
 
 /**
- * Reads a batch, inserts it into the table, deletes it from the stream, and repeats until the stream
- * is empty: from time to time entries that other consumers left, otherwise new ones. After a failure
+ * Takes records from the stream to the table. Every replica has one, and they share the work. Reads
+ * a batch, inserts it into the table, deletes it from the stream, and repeats until the stream is
+ * empty: from time to time entries that other consumers left, otherwise new ones. After a failure
  * the batch is kept for the next round; if this process dies, another one claims it.
  */
-export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogConsumer {
+export function createLoginLogConsumer(parts: LoginLogConsumerParts) {
   const { stream, insert, log, pollMs = 1000, idleMs = 5000, goneMs = 60_000 } = parts
   const counts = { written: 0, refused: 0 }
   let batch: Batch | undefined
@@ -103,7 +95,9 @@ export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogCo
   })
   outbox.wake()
   return {
+    /** Signals that the stream has new records. */
     wake: outbox.wake,
+    /** Takes what is there, for at most `deadlineMs`; the rest stays for the other replicas. */
     close: outbox.close,
     state: () => ({ ...counts, retried: outbox.failures() }),
   }

@@ -15,25 +15,19 @@ interface PolicyThread extends LoadingPolicy {
   readonly verified: Promise<string>
 }
 
-/** Threads that load large policies. */
-interface PolicyThreads {
+/**
+ * Threads that load large policies. One thread for each large policy, which exits when the policy
+ * is loaded. Parsing leaves a hundred megabytes of garbage behind: it goes with the thread, and the
+ * result is flat memory that is transferred, not copied. The thread has a lower priority than the
+ * event loop. A thread kept for the next policy would load that one faster, but hold the memory of
+ * several meanwhile.
+ */
+export function createPolicyThreads() {
+  let usable = true
+
   /**
    * Starts one for this order. The signal ends it, unless it is only the snapshot that is missing.
    */
-  readonly start: (order: PolicyTask, signal?: AbortSignal) => PolicyThread
-  /** False once a thread died: the next one would die for the same reason. */
-  readonly usable: () => boolean
-}
-
-/**
- * One thread for each large policy, which exits when the policy is loaded. Parsing leaves a hundred
- * megabytes of garbage behind: it goes with the thread, and the result is flat memory that is
- * transferred, not copied. The thread has a lower priority than the event loop. A thread kept for the
- * next policy would load that one faster, but hold the memory of several meanwhile.
- */
-export function createPolicyThreads(): PolicyThreads {
-  let usable = true
-
   function start(order: PolicyTask, signal?: AbortSignal): PolicyThread {
     const verified = Promise.withResolvers<string>()
     const compiled = Promise.withResolvers<CompiledPolicies | Error>()
@@ -92,7 +86,11 @@ export function createPolicyThreads(): PolicyThreads {
     }
   }
 
-  return { start, usable: () => usable }
+  return {
+    start,
+    /** False once a thread died: the next one would die for the same reason. */
+    usable: () => usable,
+  }
 }
 
 const noSnapshot = () => new Fault('policies', { reason: 'no snapshot was created' })

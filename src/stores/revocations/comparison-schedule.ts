@@ -1,14 +1,3 @@
-/** When a gateway next compares its whole list with the one in the store. */
-interface ComparisonSchedule {
-  readonly isDue: () => boolean
-  /** Something may be missing on either side: compare soon. Leaves a time that is set already. */
-  readonly soon: (entries: number) => void
-  /** One begins. What asks for one from now on asks for another. */
-  readonly begun: () => void
-  readonly done: () => void
-  readonly failed: (entries: number) => void
-}
-
 const REGULARLY_MS = 300_000
 /**
  * A thousand gateways that all compare at the moment Redis returns would overload it. Redis takes
@@ -35,10 +24,11 @@ interface ComparisonTimesParts {
   readonly random?: () => number
 }
 
+/** When a gateway next compares its whole list with the one in the store. */
 export function createComparisonSchedule({
   now = () => performance.now(),
   random = Math.random,
-}: ComparisonTimesParts = {}): ComparisonSchedule {
+}: ComparisonTimesParts = {}) {
   let at = Number.NEGATIVE_INFINITY
   let isSet = false
   let failures = 0
@@ -51,12 +41,14 @@ export function createComparisonSchedule({
 
   return {
     isDue: () => now() >= at,
-    soon(entries) {
+    /** Something may be missing on either side: compare soon. Leaves a time that is set already. */
+    soon(entries: number) {
       if (isSet) return
       isSet = true
       const widest = Math.min(spreadMs(entries) * 2 ** repeats, MAX_WAIT_MS)
       at = now() + random() * widest
     },
+    /** One begins. What asks for one from now on asks for another. */
     begun() {
       isSet = false
     },
@@ -67,7 +59,7 @@ export function createComparisonSchedule({
       doneAt = now()
       if (!isSet) at = now() + REGULARLY_MS * (0.5 + random() / 2)
     },
-    failed(entries) {
+    failed(entries: number) {
       isSet = true
       const base = Math.max(FIRST_WAIT_MS, spreadMs(entries))
       at = now() + random() * Math.min(base * 2 ** failures, MAX_WAIT_MS)

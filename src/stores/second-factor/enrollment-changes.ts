@@ -34,14 +34,7 @@ interface NewRecoveryCodes extends Whose {
 export type Unchanged = 'no-such-user' | 'service-account' | 'not-enrolled'
 
 /** How operators change one-time codes. A change and its audit row are one transaction. */
-interface EnrollmentChanges {
-  /** Replaces what the account had. */
-  enroll(enrollment: NewEnrollment): Promise<'done' | Unchanged>
-  remove(whose: Whose): Promise<'done' | Unchanged>
-  replaceRecoveryCodes(codes: NewRecoveryCodes): Promise<'done' | Unchanged>
-}
-
-export function createEnrollmentChanges(database: Database, actor: Actor): EnrollmentChanges {
+export function createEnrollmentChanges(database: Database, actor: Actor) {
   /** `work` returns what became of it, for the audit log, where a secret never is. */
   async function change(
     whose: Whose,
@@ -62,7 +55,8 @@ export function createEnrollmentChanges(database: Database, actor: Actor): Enrol
   }
 
   return {
-    enroll: ({ secret, lastStep, recoveryDigests, ...whose }) =>
+    /** Replaces what the account had. */
+    enroll: ({ secret, lastStep, recoveryDigests, ...whose }: NewEnrollment) =>
       change(whose, async (inside) => {
         const { userId } = whose
         const { keyId, sealed } = secret
@@ -74,13 +68,13 @@ export function createEnrollmentChanges(database: Database, actor: Actor): Enrol
         await insertCodes(inside, userId, recoveryDigests)
         return { enrolled: true, recoveryCodes: recoveryDigests.length }
       }),
-    remove: (whose) =>
+    remove: (whose: Whose) =>
       change(whose, async (inside, before) => {
         if (before === undefined) return 'not-enrolled'
         await forgetSecondFactor(inside, [whose.userId])
         return off
       }),
-    replaceRecoveryCodes: ({ secret, recoveryDigests, ...whose }) =>
+    replaceRecoveryCodes: ({ secret, recoveryDigests, ...whose }: NewRecoveryCodes) =>
       change(whose, async (inside) => {
         const { userId } = whose
         const own = inside.selectFrom('postern_totp').where('user_id', '=', userId)

@@ -23,21 +23,13 @@ interface Changed {
   readonly userId: string
 }
 
-/** How operators change service accounts. Every error of the driver becomes a Fault. */
-interface ServiceChanges {
-  add(service: NewService): Promise<Changed | 'name-taken' | 'no-such-role'>
-  /** The caller then revokes the tokens of the account, because tokens carry the role. */
-  setRole(name: string, roleKey: string): Promise<Changed | 'no-such-service' | 'no-such-role'>
-  /** Deletes the account as go-admin does: the row stays and is marked. */
-  remove(name: string): Promise<Changed | 'no-such-service'>
-}
-
 /**
- * A service account is a row of `sys_user`, so that its id never collides with that of a person, and a
- * row of `postern_service_account`, which keeps it from logging in. A change and its audit row are one
+ * How operators change service accounts. Every error of the driver becomes a Fault. A service
+ * account is a row of `sys_user`, so that its id never collides with that of a person, and a row of
+ * `postern_service_account`, which keeps it from logging in. A change and its audit row are one
  * transaction.
  */
-export function createServiceChanges(database: Database, actor: Actor): ServiceChanges {
+export function createServiceChanges(database: Database, actor: Actor) {
   function change<Result>(work: (inside: Inside, shapes: TableShapes) => Promise<Result>) {
     return underAccountsLock(database, (inside, shapes) => {
       requireServiceTables(shapes)
@@ -46,7 +38,7 @@ export function createServiceChanges(database: Database, actor: Actor): ServiceC
   }
 
   return {
-    add: ({ name, roleKey, note }) =>
+    add: ({ name, roleKey, note }: NewService): Promise<Changed | 'name-taken' | 'no-such-role'> =>
       change(async (inside, shapes) => {
         const account = {
           username: name,
@@ -65,7 +57,11 @@ export function createServiceChanges(database: Database, actor: Actor): ServiceC
         await appendAudit(inside, shapes, [{ actor, action: 'service.add', subject: name, after }])
         return { userId }
       }).catch(ifTaken('name-taken')),
-    setRole: (name, roleKey) =>
+    /** The caller then revokes the tokens of the account, because tokens carry the role. */
+    setRole: (
+      name: string,
+      roleKey: string,
+    ): Promise<Changed | 'no-such-service' | 'no-such-role'> =>
       change(async (inside, shapes) => {
         const service = await find(inside, shapes, name)
         if (service === undefined) return 'no-such-service'
@@ -78,7 +74,8 @@ export function createServiceChanges(database: Database, actor: Actor): ServiceC
         await appendAudit(inside, shapes, [entry])
         return { userId }
       }),
-    remove: (name) =>
+    /** Deletes the account as go-admin does: the row stays and is marked. */
+    remove: (name: string): Promise<Changed | 'no-such-service'> =>
       change(async (inside, shapes) => {
         const service = await find(inside, shapes, name)
         if (service === undefined) return 'no-such-service'

@@ -16,13 +16,7 @@ interface ServiceAccount {
 }
 
 /** Which service accounts exist. Every error of the driver becomes a Fault. */
-interface ServiceDirectory {
-  list(): Promise<readonly ServiceAccount[]>
-  /** Whom a token of this service names. */
-  callerOf(name: string): Promise<Caller | 'no-such-service' | 'no-role'>
-}
-
-export function createServiceDirectory({ db, shapes }: Database): ServiceDirectory {
+export function createServiceDirectory({ db, shapes }: Database) {
   async function list(): Promise<readonly ServiceAccount[]> {
     const shape = await shapes()
     requireServiceTables(shape)
@@ -64,7 +58,8 @@ export function createServiceDirectory({ db, shapes }: Database): ServiceDirecto
   return {
     list: () => withFaults(list),
     // No account has a name that no column can hold; the server would report an error.
-    callerOf: async (name) =>
+    /** Whom a token of this service names. */
+    callerOf: async (name: string) =>
       isStorable(name) ? withFaults(() => callerOf(name)) : 'no-such-service',
   }
 }

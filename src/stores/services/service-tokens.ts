@@ -32,18 +32,10 @@ export interface ListedToken extends ServiceToken {
   readonly revokedAt: number | undefined
 }
 
-/** The tokens that commands issued, without their text. Every error of the driver becomes a Fault. */
-interface ServiceTokens {
-  /** Records a new token, before anyone sees it. */
-  add(token: ServiceToken, service: string): Promise<void>
-  /** The tokens of all services or of one, the newest first. */
-  list(service?: string): Promise<readonly ListedToken[]>
-  find(id: string): Promise<ListedToken | undefined>
-  /** Records that the revocation list has it. */
-  revoked(token: ListedToken): Promise<void>
-}
-
-export function createServiceTokens({ db, shapes }: Database, actor: Actor): ServiceTokens {
+/**
+ * The tokens that commands issued, without their text. Every error of the driver becomes a Fault.
+ */
+export function createServiceTokens({ db, shapes }: Database, actor: Actor) {
   async function tables(): Promise<TableShapes> {
     const shape = await shapes()
     requireServiceTables(shape)
@@ -112,11 +104,14 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
   }
 
   return {
-    add: (token, service) => withFaults(() => add(token, service)),
-    list: async (service) =>
+    /** Records a new token, before anyone sees it. */
+    add: (token: ServiceToken, service: string) => withFaults(() => add(token, service)),
+    /** The tokens of all services or of one, the newest first. */
+    list: async (service?: string): Promise<readonly ListedToken[]> =>
       service === undefined || isStorable(service) ? withFaults(() => list(service)) : [],
-    find: async (id) => (isStorable(id) ? withFaults(() => find(id)) : undefined),
-    revoked: (token) => withFaults(() => revoked(token)),
+    find: async (id: string) => (isStorable(id) ? withFaults(() => find(id)) : undefined),
+    /** Records that the revocation list has it. */
+    revoked: (token: ListedToken) => withFaults(() => revoked(token)),
   }
 }
 

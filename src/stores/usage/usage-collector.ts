@@ -19,14 +19,8 @@ export interface StoredCount extends Counted {
 /** How many names of a kind are read. More than gateways write in a day, and a bound on memory. */
 const mostRead = 1_000_000
 
-interface UsageCollector {
-  /** Whether the name was taken or ignored; `false` when there are too many. */
-  readonly add: (stored: StoredCount) => boolean
-  readonly usage: () => Usage
-}
-
 /** Adds up what is stored for several days. Ignores what no gateway writes. */
-export function createUsageCollector(): UsageCollector {
+export function createUsageCollector() {
   const decisions = new Map<string, Counted>()
   const roles = new Map<string, Counted>()
   const refusals = new Map<string, RefusedCall & Counted>()
@@ -42,7 +36,8 @@ export function createUsageCollector(): UsageCollector {
   }
 
   return {
-    add({ kind, day, name, ...stored }) {
+    /** Whether the name was taken or ignored; `false` when there are too many. */
+    add({ kind, day, name, ...stored }: StoredCount) {
       if (name.length > longestName || !isCount(stored.count) || !isCount(stored.last)) return true
       const count = safe(stored.count)
       const last = Math.min(stored.last, latestTime)
@@ -63,7 +58,7 @@ export function createUsageCollector(): UsageCollector {
       const refused = refusedIn(name)
       return refused === undefined || addTo(refusals, name, { ...refused, count, last })
     },
-    usage: () => ({
+    usage: (): Usage => ({
       decisions,
       roles,
       refusals: [...refusals.values()],

@@ -31,19 +31,6 @@ interface RecorderParts {
   readonly log: FeedLog
 }
 
-interface UsageRecorder {
-  /** Stores what was counted so far, soon. */
-  readonly flush: () => void
-  readonly state: () => {
-    /** Writes that failed. */
-    readonly failures: number
-    /** What was counted only as a number, because a limit was reached. */
-    readonly uncounted: number
-  }
-  /** Stores what is left, within two seconds. */
-  readonly close: () => Promise<void>
-}
-
 /** Between half of it and all of it passes between two writes. */
 const everyMs = 60_000
 /** Entries of one statement: a millisecond or two of Redis, which others wait for. */
@@ -56,7 +43,7 @@ const keysPerSlice = 256
  * the store fails, the batches that were taken stay here, and the gateway goes on counting in its own
  * bounded memory: an outage loses what exceeds that, and a process that ends during it loses its counts.
  */
-export function createUsageRecorder(parts: RecorderParts): UsageRecorder {
+export function createUsageRecorder(parts: RecorderParts) {
   const { store, log, now } = parts
   const keys = new WeakMap<Decision, string>()
   // Bounded by what is counted between two deliveries: nothing is taken while batches wait.
@@ -105,8 +92,10 @@ export function createUsageRecorder(parts: RecorderParts): UsageRecorder {
   })
   outbox.wake()
   return {
+    /** Stores what was counted so far, soon. */
     flush: outbox.wake,
     state: () => ({ failures: outbox.failures(), uncounted }),
+    /** Stores what is left, within two seconds. */
     close: () => outbox.close(),
   }
 }

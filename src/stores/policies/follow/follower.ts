@@ -31,13 +31,6 @@ export interface FollowState {
   readonly reloads: { readonly ok: number; readonly failed: number }
 }
 
-interface Follower {
-  readonly state: () => FollowState
-  /** Compares now; does not throw. From then on it goes on by itself. */
-  readonly start: () => Promise<void>
-  readonly close: () => Promise<void>
-}
-
 interface FollowerParts {
   readonly table: WatchedTable
   /** The model that says what a domain means; unset, or without a value: the rows have none. */
@@ -62,7 +55,7 @@ const maxUnsettled = 20
  * - stopped: the rows cannot be imported in full, or cannot be published, or the database is
  *   unreachable. The last good revision stays active. Left when an attempt succeeds.
  */
-export function createFollower(parts: FollowerParts): Follower {
+export function createFollower(parts: FollowerParts) {
   const { table, publish, log, settleMs = 500, onChange = () => {} } = parts
   const reloads = createReloadStatus((reason) =>
     log.warn({ reason, revision }, 'go-admin policy rejected; keeping the last good revision'),
@@ -118,11 +111,12 @@ export function createFollower(parts: FollowerParts): Follower {
 
   const polling = createPolling(attempt, parts.everyMs)
   return {
-    state: () => ({
+    state: (): FollowState => ({
       ...{ revision, rows: rowCount, checkedAt, publishedAt },
       stopped: reloads.failure()?.text,
       reloads: reloads.counts(),
     }),
+    /** Compares now; does not throw. From then on it goes on by itself. */
     start: polling.now,
     close: polling.close,
   }

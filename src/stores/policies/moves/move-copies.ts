@@ -5,12 +5,6 @@ import type { Move } from '../document/policy-keys.ts'
 import { moveKey } from './move-key.ts'
 import type { MoveTable } from './move-table.ts'
 
-interface MoveCopies {
-  /** To be called when the head may have moved. */
-  readonly moved: () => void
-  readonly close: () => Promise<void>
-}
-
 interface CopyParts {
   /** The last moves in Redis, newest first. */
   readonly history: (most?: number) => Promise<readonly Move[]>
@@ -27,7 +21,7 @@ const everyMs = 60_000
  * Copies the history from Redis to the database, where it outlives a flushed Redis. Every gateway
  * does, soon after each move; those that come later find that the first one has done it.
  */
-export function createMoveCopies({ history, table, log, spreadMs = 2000 }: CopyParts): MoveCopies {
+export function createMoveCopies({ history, table, log, spreadMs = 2000 }: CopyParts) {
   let copied: string | undefined
   let isDue = false
   let timer: NodeJS.Timeout | undefined
@@ -60,6 +54,7 @@ export function createMoveCopies({ history, table, log, spreadMs = 2000 }: CopyP
   })
 
   return {
+    /** To be called when the head may have moved. */
     moved() {
       isDue = true
       timer ??= setTimeout(() => {

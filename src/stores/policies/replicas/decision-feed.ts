@@ -3,15 +3,11 @@ import type { RedisClient } from '../../redis/redis.ts'
 import { policyKeys } from '../document/policy-keys.ts'
 import { OVERDUE_MS } from './replica-report.ts'
 
-/** Sends what this gateway decides to the consoles that watch. */
-interface DecisionFeed {
-  /** To be called when a report learned that a console watches. */
-  readonly watched: () => void
-  readonly close: () => void
-}
-
-/** Sends batches until no report has learned of a console for a while. Losing one is harmless. */
-export function createDecisionFeed(redis: RedisClient, take: () => DecisionBatch): DecisionFeed {
+/**
+ * Sends what this gateway decides to the consoles that watch. Sends batches until no report has
+ * learned of a console for a while. Losing one is harmless.
+ */
+export function createDecisionFeed(redis: RedisClient, take: () => DecisionBatch) {
   const { decisions: channel } = policyKeys(redis.prefix)
   let timer: NodeJS.Timeout | undefined
   let until = 0
@@ -30,6 +26,7 @@ export function createDecisionFeed(redis: RedisClient, take: () => DecisionBatch
   }
 
   return {
+    /** To be called when a report learned that a console watches. */
     watched() {
       until = performance.now() + OVERDUE_MS
       timer ??= setInterval(() => void send(), batchMs)

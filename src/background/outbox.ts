@@ -36,27 +36,16 @@ interface OutboxOptions {
   readonly leave?: () => Promise<unknown>
 }
 
-/** Writes beside requests: nothing here throws or makes a caller wait. */
-interface Outbox {
-  /** Something waits. While the store fails, the pause between two attempts decides when it goes. */
-  readonly wake: () => void
-  /** How many deliveries failed. */
-  readonly failures: () => number
-  /** Why the last one failed; `undefined` once the store answers. */
-  readonly outage: () => string | undefined
-  /** Delivers a last time, within so many milliseconds. */
-  readonly close: (deadlineMs?: number) => Promise<void>
-}
-
 /** Waiting longer at shutdown does not bring an unreachable store back. */
 const closeMs = 2000
 const insistMs = 200
 
 /**
- * One delivery at a time: at every `wake`, every so often, and at the end. One that fails is repeated after
- * 0.1 s, then after twice as long, up to `everyMs` or 10 s.
+ * Writes beside requests: nothing here throws or makes a caller wait. One delivery at a time: at
+ * every `wake`, every so often, and at the end. One that fails is repeated after 0.1 s, then after
+ * twice as long, up to `everyMs` or 10 s.
  */
-export function createOutbox(options: OutboxOptions): Outbox {
+export function createOutbox(options: OutboxOptions) {
   const { deliver, log, fieldsOf = (error) => ({ reason: failureText(error) }) } = options
   const late = new AbortController()
   const { signal } = late
@@ -97,11 +86,17 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   return {
+    /**
+     * Something waits. While the store fails, the pause between two attempts decides when it goes.
+     */
     wake() {
       if (!isRetrying) void polling.now()
     },
+    /** How many deliveries failed. */
     failures: () => failures,
+    /** Why the last one failed; `undefined` once the store answers. */
     outage: () => outage,
+    /** Delivers a last time, within so many milliseconds. */
     async close(deadlineMs = closeMs) {
       await withTimeout(deadlineMs, finish()).catch(() => {})
       late.abort()

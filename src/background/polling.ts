@@ -1,10 +1,3 @@
-interface Polling {
-  /** Makes the attempt now. A call while one is under way makes one more after it. */
-  readonly now: () => Promise<void>
-  /** Waits for the attempt under way, and makes no other. */
-  readonly close: () => Promise<void>
-}
-
 /** The first pause after an unanswered attempt; it doubles with each further one. */
 const soonMs = 100
 const longestPauseMs = 10_000
@@ -14,7 +7,7 @@ const longestPauseMs = 10_000
  * half earlier, so that replicas do not poll in step. The attempt must not throw. After `unanswered`
  * the next one follows soon: one late reply must not cost a whole interval.
  */
-export function createPolling(attempt: () => Promise<unknown>, everyMs: number): Polling {
+export function createPolling(attempt: () => Promise<unknown>, everyMs: number) {
   let unanswered = 0
   let running: Promise<void> | undefined
   let again = false
@@ -33,6 +26,7 @@ export function createPolling(attempt: () => Promise<unknown>, everyMs: number):
     return unanswered === 0 ? everyMs : Math.min(everyMs, longestPauseMs, soonMs * 2 ** unanswered)
   }
 
+  /** Makes the attempt now. A call while one is under way makes one more after it. */
   function now(): Promise<void> {
     again = running !== undefined
     clearTimeout(timer)
@@ -42,6 +36,7 @@ export function createPolling(attempt: () => Promise<unknown>, everyMs: number):
 
   return {
     now,
+    /** Waits for the attempt under way, and makes no other. */
     async close() {
       closed = true
       clearTimeout(timer)

@@ -4,19 +4,7 @@ import { failureText } from './failure-text.ts'
 const REMIND_MS = 60_000
 
 /** Counts attempts to load something new, and reports a failure once a minute at most. */
-interface ReloadStatus {
-  readonly loaded: () => void
-  readonly failed: (error: unknown) => void
-  /** Returns whether the attempt before had failed. */
-  readonly succeeded: () => boolean
-  readonly failure: () => { readonly error: unknown; readonly text: string } | undefined
-  readonly counts: () => { readonly ok: number; readonly failed: number }
-}
-
-export function createReloadStatus(
-  report: (reason: string) => void,
-  now: () => number = Date.now,
-): ReloadStatus {
+export function createReloadStatus(report: (reason: string) => void, now: () => number = Date.now) {
   const counts = { ok: 0, failed: 0 }
   let failure: { readonly error: unknown; readonly text: string; reportedAt: number } | undefined
 
@@ -24,7 +12,7 @@ export function createReloadStatus(
     loaded() {
       counts.ok++
     },
-    failed(error) {
+    failed(error: unknown) {
       counts.failed++
       const text = failureText(error)
       const reportedAt = failure?.text === text ? failure.reportedAt : Number.NEGATIVE_INFINITY
@@ -32,12 +20,13 @@ export function createReloadStatus(
       failure = { error, text, reportedAt: isDue ? now() : reportedAt }
       if (isDue) report(text)
     },
+    /** Returns whether the attempt before had failed. */
     succeeded() {
       const hadFailed = failure !== undefined
       failure = undefined
       return hadFailed
     },
-    failure: () => failure,
+    failure: (): { readonly error: unknown; readonly text: string } | undefined => failure,
     counts: () => ({ ...counts }),
   }
 }

@@ -1,11 +1,5 @@
 import { LRUCache } from 'lru-cache'
 
-interface Lru<Value> {
-  get(name: string): Value | undefined
-  set(name: string, value: Value): void
-  delete(name: string): void
-}
-
 /**
  * At most `most` values by name; the least recently used one is dropped first. A Map would do, but to
  * find its oldest entry V8 walks over all entries that were deleted before it.
@@ -13,7 +7,7 @@ interface Lru<Value> {
 export function createLru<Value extends object | number>(
   most: number,
   onDropped?: (value: Value) => void,
-): Lru<Value> {
+) {
   const cache = new LRUCache<string, Value>({
     // `max` would allocate everything at once: megabytes in a gateway that counts nothing.
     maxSize: most,
@@ -22,8 +16,8 @@ export function createLru<Value extends object | number>(
   })
 
   return {
-    get: (name) => cache.get(name),
-    set: (name, value) => void cache.set(name, value),
-    delete: (name) => void cache.delete(name),
+    get: (name: string) => cache.get(name),
+    set: (name: string, value: Value) => void cache.set(name, value),
+    delete: (name: string) => void cache.delete(name),
   }
 }

@@ -5,19 +5,7 @@ const maxLength = 4 * 1024 * 1024
 export const gatherMs = 10
 
 /** Lines on their way to an output: bounded, in order, with a count of those that were dropped. */
-interface LineQueue {
-  /** Adds one line or several, or drops and counts them when the queue is full. */
-  push(lines: string): void
-  /** Removes entries of at most `most` characters together, but one entry at least. */
-  take(most?: number): string
-  /** Characters that wait. */
-  length(): number
-  /** Counts lines that the output did not take. */
-  drop(lines: string): void
-  dropped(): number
-}
-
-export function createLineQueue(): LineQueue {
+export function createLineQueue() {
   let waiting: string[] = []
   let waitingLength = 0
   let dropped = 0
@@ -29,17 +17,20 @@ export function createLineQueue(): LineQueue {
     return text
   }
 
+  /** Counts lines that the output did not take. */
   function drop(lines: string): void {
     for (let at = lines.indexOf('\n'); at !== -1; at = lines.indexOf('\n', at + 1)) dropped++
   }
 
   return {
-    push(lines) {
+    /** Adds one line or several, or drops and counts them when the queue is full. */
+    push(lines: string) {
       if (waitingLength + lines.length > maxLength) return drop(lines)
       waiting.push(lines)
       waitingLength += lines.length
     },
-    take(most) {
+    /** Removes entries of at most `most` characters together, but one entry at least. */
+    take(most?: number) {
       if (most === undefined || waitingLength <= most) return takeAll()
       let length = 0
       const end = waiting.findIndex((lines) => {
@@ -50,6 +41,7 @@ export function createLineQueue(): LineQueue {
       waitingLength -= text.length
       return text
     },
+    /** Characters that wait. */
     length: () => waitingLength,
     drop,
     dropped: () => dropped,

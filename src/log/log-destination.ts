@@ -1,15 +1,6 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { createLineQueue, gatherMs } from './line-queue.ts'
 
-interface LogDestination {
-  /** Takes one line or several and returns at once. */
-  write(lines: string): void
-  /** Writes what is waiting before it returns, for at most a second: for the exit of the process. */
-  flushSync(): void
-  /** Lines that were dropped because the reader could not keep up. */
-  dropped(): number
-}
-
 const gatherLength = 32_768
 /** Holds what usually gathers, whatever its characters: one takes three bytes at most. */
 const bufferBytes = 3 * (gatherLength + 8192)
@@ -23,7 +14,7 @@ const bufferBytes = 3 * (gatherLength + 8192)
  *   stalled    the pipe is full; the rest is tried again after `gatherMs`
  *   broken     the reader has closed its end; lines are dropped
  */
-export function createLogDestination(output: number): LogDestination {
+export function createLogDestination(output: number) {
   const fd = withoutBlocking(output)
   const queue = createLineQueue()
   /** Reused: allocating a buffer for each write took half the cost of a line. */
@@ -70,12 +61,16 @@ export function createLogDestination(output: number): LogDestination {
   }
 
   return {
-    write(lines) {
+    /** Takes one line or several and returns at once. */
+    write(lines: string) {
       if (broken) return queue.drop(lines)
       queue.push(lines)
       if (queue.length() >= gatherLength && rest.length === 0) flush()
       else timer ??= setTimeout(flush, gatherMs).unref()
     },
+    /**
+     * Writes what is waiting before it returns, for at most a second: for the exit of the process.
+     */
     flushSync() {
       for (let attempt = 0; attempt < 100 && !broken; attempt++) {
         flush()
@@ -83,6 +78,7 @@ export function createLogDestination(output: number): LogDestination {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
       }
     },
+    /** Lines that were dropped because the reader could not keep up. */
     dropped: queue.dropped,
   }
 }

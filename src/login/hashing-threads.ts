@@ -6,12 +6,6 @@ export interface Comparison {
   readonly hash: string
 }
 
-interface HashingThreads {
-  /** Whether the password matches the hash. Throws a Fault when the thread died. */
-  compare(comparison: Comparison): Promise<boolean>
-  close(): Promise<void>
-}
-
 /** With the extension of this file: `.ts` in the source, `.js` in the build. */
 const file = new URL(import.meta.url.replace('hashing-threads', 'password-worker'))
 
@@ -22,10 +16,11 @@ const longestMs = 30_000
  * Own threads for bcrypt, one per comparison in progress, started on demand and kept. On Node's pool
  * they would delay DNS lookups. Their low priority keeps logins from slowing down forwarded requests.
  */
-export function createHashingThreads(): HashingThreads {
+export function createHashingThreads() {
   const threads = new Set<CallableThread<Comparison, boolean>>()
   const idle: CallableThread<Comparison, boolean>[] = []
 
+  /** Whether the password matches the hash. Throws a Fault when the thread died. */
   async function compare(comparison: Comparison): Promise<boolean> {
     const thread = idle.pop() ?? startCallable<Comparison, boolean>(file)
     threads.add(thread)

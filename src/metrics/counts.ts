@@ -1,13 +1,6 @@
 /** A value, and those of its labels in the order of their names. */
 export type Sample = readonly [value: number, ...labels: string[]]
 
-/** Counts by label values. Counting is one lookup per label; everything else happens at scrape time. */
-interface Counts {
-  /** Counts one, with a value for each label. */
-  readonly add: (...values: string[]) => void
-  readonly samples: () => readonly Sample[]
-}
-
 interface Node {
   value: number
   readonly labels: readonly string[]
@@ -15,13 +8,11 @@ interface Node {
 }
 
 /**
- * `labels`: how many values each count has. `fromZero`: values shown at 0 before the first event, because
- * Prometheus sees no increase in a series that first appears as 1.
+ * Counts by label values. Counting is one lookup per label; everything else happens at scrape time.
+ * `labels`: how many values each count has. `fromZero`: values shown at 0 before the first event,
+ * because Prometheus sees no increase in a series that first appears as 1.
  */
-export function createCounts(
-  labels: number,
-  fromZero: readonly (readonly string[])[] = [],
-): Counts {
+export function createCounts(labels: number, fromZero: readonly (readonly string[])[] = []) {
   const root: Node = { value: 0, labels: [], next: new Map() }
   const counted: Node[] = labels === 0 ? [root] : []
 
@@ -42,9 +33,10 @@ export function createCounts(
   for (const values of fromZero) find(values)
 
   return {
-    add(...values) {
+    /** Counts one, with a value for each label. */
+    add(...values: string[]) {
       find(values).value++
     },
-    samples: () => counted.map(({ value, labels }) => [value, ...labels]),
+    samples: (): readonly Sample[] => counted.map(({ value, labels }) => [value, ...labels]),
   }
 }

@@ -18,11 +18,6 @@ interface HistogramReading {
   }[]
 }
 
-interface QuickHistogram {
-  readonly observe: (value: number, label?: string) => void
-  readonly get: () => Promise<HistogramReading>
-}
-
 interface QuickHistogramParts {
   readonly name: string
   readonly help: string
@@ -36,7 +31,7 @@ interface QuickHistogramParts {
  * A histogram for the request path. It adds to plain arrays and takes the library's form at scrape
  * time only: observing with the library's own histogram is many times as expensive.
  */
-export function createQuickHistogram(parts: QuickHistogramParts): QuickHistogram {
+export function createQuickHistogram(parts: QuickHistogramParts) {
   const { name, help, label, buckets } = parts
   const all = new Map<string, Series>()
   let last: Series | undefined
@@ -54,7 +49,7 @@ export function createQuickHistogram(parts: QuickHistogramParts): QuickHistogram
   // Without a label the one series exists from the start.
   if (label === undefined) find('')
   return {
-    observe(value, key = '') {
+    observe(value: number, key = '') {
       if (key !== lastKey || last === undefined) {
         last = find(key)
         lastKey = key
@@ -64,7 +59,7 @@ export function createQuickHistogram(parts: QuickHistogramParts): QuickHistogram
       last.counts[at] = (last.counts[at] as number) + 1
       last.sum += value
     },
-    get: async () => ({
+    get: async (): Promise<HistogramReading> => ({
       name,
       help,
       type: 'histogram',

@@ -51,12 +51,6 @@ export interface AskedRecord extends DecisionRecord {
   readonly path: string
 }
 
-interface Changes {
-  readonly add: (record: AskedRecord, decision: Decision) => void
-  /** Denials first, then by the number of calls. */
-  readonly result: () => { readonly changes: readonly Change[]; readonly unlisted: Unlisted }
-}
-
 /** What a replay keeps at most, whatever the logs contain. */
 interface ChangeLimits {
   readonly groups: number
@@ -83,7 +77,7 @@ interface Group {
 }
 
 /** Groups the calls that change by the lines that decide them, in bounded memory. */
-export function createChanges(limits: ChangeLimits = defaultLimits): Changes {
+export function createChanges(limits: ChangeLimits = defaultLimits) {
   // Engines share their decisions, so the object is the key.
   const groups = new Map<Decision, Map<string, Group>>()
   const all: Group[] = []
@@ -104,11 +98,12 @@ export function createChanges(limits: ChangeLimits = defaultLimits): Changes {
   }
 
   return {
-    add(record, decision) {
+    add(record: AskedRecord, decision: Decision) {
       const group = groupOf(record, decision)
       if (group === undefined) unlisted[decision.allowed ? 'allow' : 'deny']++
       else addTo(group, record)
     },
+    /** Denials first, then by the number of calls. */
     result: () => ({ changes: all.toSorted(byImpact).map(changeOf), unlisted }),
   }
 }

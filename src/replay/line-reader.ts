@@ -7,14 +7,6 @@ interface LineSink {
   readonly noRecord: (found: NoRecord, line: number) => void
 }
 
-interface LineReader {
-  readonly push: (bytes: Uint8Array) => void
-  /** Reads the last line, which may lack its line break. */
-  readonly end: () => void
-  /** The number of lines so far. */
-  readonly lines: () => number
-}
-
 /** The size at which matching is fastest: the text stays in the cache of the processor. */
 const pieceBytes = 64 * 1024
 /** Far above a line of a gateway, whose paths have at most some thousand characters. */
@@ -25,7 +17,7 @@ const maxLine = 1024 * 1024
  * Finds the decisions in the bytes of a log, in constant memory. The bytes become text of one character
  * each: only a line with other characters than ASCII is decoded as UTF-8.
  */
-export function createLineReader({ record, noRecord }: LineSink): LineReader {
+export function createLineReader({ record, noRecord }: LineSink) {
   let rest = ''
   let line = 0
   let isSkipping = false
@@ -65,7 +57,7 @@ export function createLineReader({ record, noRecord }: LineSink): LineReader {
   }
 
   return {
-    push(bytes) {
+    push(bytes: Uint8Array) {
       const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
       for (let at = 0; at < buffer.length; at += pieceBytes) {
         const piece = buffer.subarray(at, at + pieceBytes)
@@ -73,9 +65,11 @@ export function createLineReader({ record, noRecord }: LineSink): LineReader {
         take(rest + piece.toString('latin1'))
       }
     },
+    /** Reads the last line, which may lack its line break. */
     end() {
       if (rest !== '') take(`${rest}\n`)
     },
+    /** The number of lines so far. */
     lines: () => line,
   }
 }

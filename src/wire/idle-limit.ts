@@ -12,28 +12,25 @@ const observedShare = 0.75
 const relaxEveryMs = 60_000
 const relaxBy = 1.5
 
-/** How long connections to a server may be idle: less than the server allows, so that we close first. */
-interface IdleLimit {
-  /** In milliseconds; `announced` is what the server's Keep-Alive header says, in seconds. */
-  readonly of: (announced: number | undefined) => number
-  /** The server closed a connection that had been idle for so long. */
-  readonly closedByServer: (idleMs: number) => void
-}
-
-/** For one server. `most`: the limit that the operator sets. `now` gives milliseconds. */
-export function createIdleLimit(most?: number, now = () => performance.now()): IdleLimit {
+/**
+ * How long connections to a server may be idle: less than the server allows, so that we close
+ * first. For one server. `most`: the limit that the operator sets. `now` gives milliseconds.
+ */
+export function createIdleLimit(most?: number, now = () => performance.now()) {
   let observed = Number.POSITIVE_INFINITY
   let relaxAt = Number.POSITIVE_INFINITY
 
   return {
-    of(announced) {
+    /** In milliseconds; `announced` is what the server's Keep-Alive header says, in seconds. */
+    of(announced: number | undefined) {
       if (observed !== Number.POSITIVE_INFINITY && now() >= relaxAt) {
         observed = observed >= maxMs ? Number.POSITIVE_INFINITY : observed * relaxBy
         relaxAt = now() + relaxEveryMs
       }
       return Math.min(limitOf(announced, most), observed)
     },
-    closedByServer(idleMs) {
+    /** The server closed a connection that had been idle for so long. */
+    closedByServer(idleMs: number) {
       if (idleMs < shortestMs) return
       observed = Math.min(observed, idleMs * observedShare)
       relaxAt = now() + relaxEveryMs

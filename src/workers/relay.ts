@@ -14,18 +14,12 @@ type Forward = (lines: string) => void
  * slow reader would get their lines mixed: a full terminal takes any part of a line, and a full pipe any
  * part of a line longer than 4096 bytes.
  */
-interface Relay {
-  /** Starts to read one output. An unfinished last line is forwarded as a line. */
-  readonly take: (output: Readable, forward: Forward) => void
-  /** Settles when all outputs have ended and are forwarded, or after a second. */
-  readonly drained: () => Promise<void>
-}
-
-export function createRelay(): Relay {
+export function createRelay() {
   const open = new Set<Promise<void>>()
 
   return {
-    take(output, forward) {
+    /** Starts to read one output. An unfinished last line is forwarded as a line. */
+    take(output: Readable, forward: Forward) {
       const { promise, resolve } = Promise.withResolvers<void>()
       open.add(promise)
       readLines(output, forward, () => {
@@ -33,6 +27,7 @@ export function createRelay(): Relay {
         resolve()
       })
     },
+    /** Settles when all outputs have ended and are forwarded, or after a second. */
     async drained() {
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, drainMs)

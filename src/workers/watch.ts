@@ -9,14 +9,6 @@ interface WatchSettings {
   readonly maxMissed?: number
 }
 
-interface Watch {
-  /** Fetches the metrics of every worker that answers. */
-  readonly collect: () => Promise<void>
-  /** Whether a listening worker did not answer the last question. */
-  readonly isSilent: (slot: WorkerSlot) => boolean
-  readonly close: () => void
-}
-
 /**
  * Health check of the workers. An unresponsive worker is killed and replaced: Kubernetes cannot see it,
  * because the ops port belongs to the supervisor. Questions count, not seconds: a machine that was
@@ -27,7 +19,7 @@ export function createWatch(
   metrics: AggregateMetrics,
   log: Log,
   { everyMs = 5000, maxMissed = 6 }: WatchSettings = {},
-): Watch {
+) {
   const missed = new Map<number, number>()
 
   /** Whether it has answered, or did not have to. */
@@ -56,10 +48,12 @@ export function createWatch(
 
   const timer = setInterval(() => void tick(), everyMs)
   return {
+    /** Fetches the metrics of every worker that answers. */
     async collect() {
       await Promise.all(slots.map((slot) => collectFrom(slot, 'metrics')))
     },
-    isSilent: ({ number }) => missed.has(number),
+    /** Whether a listening worker did not answer the last question. */
+    isSilent: ({ number }: WorkerSlot) => missed.has(number),
     close: () => clearInterval(timer),
   }
 }

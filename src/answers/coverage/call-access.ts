@@ -1,13 +1,7 @@
 import { type Admission, evaluate, type Verdict } from '../../admission/verdict.ts'
 import type { CompiledSet } from '../../policy/engine/decision.ts'
 import { createGrants } from '../../policy/review/grants.ts'
-import {
-  createNode,
-  type PatternNode,
-  place,
-  shapeOf,
-  visitCovering,
-} from '../../policy/review/pattern-tree.ts'
+import { createNode, place, shapeOf, visitCovering } from '../../policy/review/pattern-tree.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { matchesMethod } from './method-match.ts'
@@ -26,13 +20,6 @@ export interface AnsweredCall {
   readonly exclusion?: Exclusion
 }
 
-interface CallAnswers {
-  /** `undefined` when the budget for a slow model is used up. */
-  readonly answer: (method: string, path: string) => AnsweredCall | undefined
-  /** The patterns of the rules, if the model compares paths with patterns that we know. */
-  readonly patterns: PatternNode<unknown> | undefined
-}
-
 /** Spec, Authentication 5a. */
 const adminKey = 'admin'
 
@@ -43,7 +30,7 @@ const unknownRole = '\0'
 const mostCasbinSteps = 20_000_000
 
 /** Prepares to answer many calls about one policy and configuration. */
-export function createCallAnswers(admission: Admission, policies: CompiledSet): CallAnswers {
+export function createCallAnswers(admission: Admission, policies: CompiledSet) {
   const { set } = policies
   const isCasbin = set.model.casbin !== undefined
   const isAllowed = (roleKey: string, method: string, path: string) => {
@@ -55,8 +42,10 @@ export function createCallAnswers(admission: Admission, policies: CompiledSet): 
     : createRuleSearch(policies, isAllowed)
 
   return {
+    /** The patterns of the rules, if the model compares paths with patterns that we know. */
     patterns,
-    answer(method, path) {
+    /** `undefined` when the budget for a slow model is used up. */
+    answer(method: string, path: string): AnsweredCall | undefined {
       const asAdmin = evaluate({ roleKey: adminKey, method, path }, admission, policies)
       if (asAdmin.refusal !== undefined) return { access: 'refused', verdict: asAdmin }
       if (asAdmin.isUnserved) return { access: 'unserved', verdict: asAdmin }

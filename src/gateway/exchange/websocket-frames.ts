@@ -1,17 +1,11 @@
 /** Tracks where frames end in one direction of a WebSocket (RFC 6455 5.2). */
-interface FrameTrack {
-  readonly follow: (chunk: Uint8Array) => void
-  /** Whether the next byte begins a frame: only there may we insert one. */
-  readonly isBetweenFrames: () => boolean
-}
-
-export function createFrameTrack(): FrameTrack {
+export function createFrameTrack() {
   const header = new Uint8Array(14)
   let have = 0
   let payload = 0
 
   return {
-    follow(chunk) {
+    follow(chunk: Uint8Array) {
       let at = 0
       while (at < chunk.length) {
         if (payload > 0) {
@@ -26,6 +20,7 @@ export function createFrameTrack(): FrameTrack {
         have = 0
       }
     },
+    /** Whether the next byte begins a frame: only there may we insert one. */
     isBetweenFrames: () => have === 0 && payload === 0,
   }
 }

@@ -1,11 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 
-/** Follows the addresses of a name: a headless Kubernetes Service has many. */
-interface Addresses {
-  readonly close: () => void
-}
-
 interface AddressOptions {
   readonly host: string
   readonly refreshMs: number
@@ -19,10 +14,11 @@ interface AddressOptions {
 export type Resolve = (host: string) => Promise<readonly string[]>
 
 /**
- * Resolves a host name again and again. A failed or empty lookup changes nothing: an unreachable name
- * server must not make the upstream unreachable. Does nothing for an IP address.
+ * Follows the addresses of a name: a headless Kubernetes Service has many. Resolves a host name
+ * again and again. A failed or empty lookup changes nothing: an unreachable name server must not
+ * make the upstream unreachable. Does nothing for an IP address.
  */
-export function watchAddresses(options: AddressOptions): Addresses {
+export function watchAddresses(options: AddressOptions) {
   const { host, refreshMs, onChange, onLookup, resolve = lookUp } = options
   let known = ''
   let timer: NodeJS.Timeout | undefined

@@ -8,17 +8,6 @@ interface BalanceSettings {
   readonly tunnels: number
 }
 
-/** Chooses among the targets that may get a request. */
-interface Balance {
-  readonly find: (
-    all: readonly Target[],
-    asTunnel: boolean,
-    options?: FindOptions,
-  ) => Target | undefined
-  /** Targets differ in their share until that time. */
-  readonly unequalUntil: (time: number) => void
-}
-
 interface FindOptions {
   readonly tried?: ReadonlySet<Target> | undefined
   /** Chooses the target that the client should stay with, if it is among these. */
@@ -27,11 +16,14 @@ interface FindOptions {
 
 export type Stick = (candidates: readonly Target[]) => Target | undefined
 
-/** Choosing by turns costs less than by weight, so weights are compared only while they differ. */
+/**
+ * Chooses among the targets that may get a request. Choosing by turns costs less than by weight, so
+ * weights are compared only while they differ.
+ */
 export function createBalance(
   { balance, maxWaiting, tunnels }: BalanceSettings,
   now = () => performance.now(),
-): Balance {
+) {
   const isByTurns = balance === 'round-robin'
   /** What each target has gained and spent, for the smooth weighted round robin of nginx. */
   const credits = new WeakMap<Target, number>()
@@ -58,7 +50,7 @@ export function createBalance(
   }
 
   return {
-    find(all, asTunnel, { tried, stick } = {}) {
+    find(all: readonly Target[], asTunnel: boolean, { tried, stick }: FindOptions = {}) {
       // An open circuit does not refuse the last requests that can be sent.
       const useFree = !asTunnel && !all.some(isReachable)
       const mayReach = useFree ? hasFree : isReachable
@@ -88,7 +80,8 @@ export function createBalance(
       if (candidates === undefined) return best
       return stick?.(candidates) ?? (isByTurns ? bySmoothTurns(candidates) : best)
     },
-    unequalUntil(time) {
+    /** Targets differ in their share until that time. */
+    unequalUntil(time: number) {
       unequalUntil = Math.max(unequalUntil, time)
     },
   }

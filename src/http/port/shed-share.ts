@@ -1,24 +1,15 @@
-/** The share of new requests to shed, derived from the delay of the event loop. */
-interface ShedShare {
-  /** From 0 to `maxShare`. */
-  readonly now: () => number
-  /** The minimum delay of the last window: what every request waits. */
-  readonly standingMs: () => number
-  /** Adds one measured delay and its time. */
-  readonly sample: (lateMs: number, atMs: number) => void
-}
-
 /** Below 1, so that some requests are always served and show when the overload ends. */
 const maxShare = 0.9
 const step = 0.1
 
 /**
- * Reacts to a standing queue, not to a burst: the measure is the minimum delay of a window, as in CoDel
- * (RFC 8289). One long pause, for a garbage collection or a new policy, has short delays before and
- * after it. The share grows while the delay stays above the limit and falls once it is below half of
- * it, so it settles where the process can keep up.
+ * The share of new requests to shed, derived from the delay of the event loop. Reacts to a standing
+ * queue, not to a burst: the measure is the minimum delay of a window, as in CoDel (RFC 8289). One
+ * long pause, for a garbage collection or a new policy, has short delays before and after it. The
+ * share grows while the delay stays above the limit and falls once it is below half of it, so it
+ * settles where the process can keep up.
  */
-export function createShedShare(limitMs: number): ShedShare {
+export function createShedShare(limitMs: number) {
   let share = 0
   let standing = 0
   let least = Number.POSITIVE_INFINITY
@@ -31,9 +22,12 @@ export function createShedShare(limitMs: number): ShedShare {
   }
 
   return {
+    /** From 0 to `maxShare`. */
     now: () => share,
+    /** The minimum delay of the last window: what every request waits. */
     standingMs: () => standing,
-    sample(lateMs, atMs) {
+    /** Adds one measured delay and its time. */
+    sample(lateMs: number, atMs: number) {
       since ??= atMs - lateMs
       samples++
       least = Math.min(least, lateMs)

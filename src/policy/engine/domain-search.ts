@@ -3,25 +3,14 @@ import { numbersWithSecond, pairNumber } from './tables/pair-table.ts'
 import type { createPathTrie } from './tables/path-trie.ts'
 import { numberOf } from './tables/text-table.ts'
 
-/** Looks up what counts in one domain. */
-interface DomainSearch {
-  /** Writes the patterns that a path matches in a domain to `found` and returns how many. */
-  readonly match: (domain: string, path: string, found: number[]) => number
-  /** The patterns that a path matches in any domain. */
-  readonly matchAnywhere: (path: string) => ReadonlySet<number>
-  /** The lists with the ancestors of a role in each domain; empty if they are the same in all. */
-  readonly lineagesOf: (role: number) => readonly number[]
-  /** Which list has the ancestors of a role in a domain. */
-  readonly lineageOf: (domain: string, role: number) => number
-}
-
-/** Looks up in these domains. */
+/** Looks up what counts in one of these domains. */
 export function createDomainSearch(
   { texts, roots, prefixes, prefixRoots, lengths, lineages }: IndexDomains,
   trie: ReturnType<typeof createPathTrie>,
-): DomainSearch {
+) {
   return {
-    match(domain, path, found) {
+    /** Writes the patterns that a path matches in a domain to `found` and returns how many. */
+    match(domain: string, path: string, found: number[]) {
       const own = numberOf(texts, domain)
       let count = own === -1 ? 0 : trie.matchBelow(roots[own] as number, path, found, 0)
       for (const length of lengths) {
@@ -33,7 +22,8 @@ export function createDomainSearch(
       return count
     },
 
-    matchAnywhere(path) {
+    /** The patterns that a path matches in any domain. */
+    matchAnywhere(path: string): ReadonlySet<number> {
       const found: number[] = []
       let count = 0
       for (const root of [...roots, ...prefixRoots]) {
@@ -42,9 +32,11 @@ export function createDomainSearch(
       return new Set(found)
     },
 
-    lineagesOf: (role) => (lineages === undefined ? [] : numbersWithSecond(lineages, role)),
+    /** The lists with the ancestors of a role in each domain; empty if they are the same in all. */
+    lineagesOf: (role: number) => (lineages === undefined ? [] : numbersWithSecond(lineages, role)),
 
-    lineageOf: (domain, role) =>
+    /** Which list has the ancestors of a role in a domain. */
+    lineageOf: (domain: string, role: number) =>
       lineages === undefined ? role : pairNumber(lineages, numberOf(texts, domain), role),
   }
 }

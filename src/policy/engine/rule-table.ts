@@ -1,16 +1,6 @@
 import { methodsOf } from '../rule/methods.ts'
 import { ANY_METHOD, type Effect, METHODS, type Rule } from '../rule/rule.ts'
 
-/** Finds rules by the numbers of their role and their path pattern, and by their kind. */
-interface RuleTable {
-  /** The position in the list of a rule of one of these kinds; -1 without any. */
-  readonly find: (role: number, pattern: number, kinds: number) => number
-  /** Finds a rule among those that have not expired by this time. */
-  readonly findActive: (role: number, pattern: number, kinds: number, at: number) => number
-  /** The positions of all rules for one of these patterns, in the order of the list. */
-  readonly positionsFor: (patterns: ReadonlySet<number>) => readonly number[]
-}
-
 const kindNames: readonly string[] = [ANY_METHOD, ...METHODS]
 /** A bit for the rules that allow a method; the next higher one is for those that deny it. */
 const bitOfMethod: ReadonlyMap<string, number> = new Map(
@@ -90,13 +80,17 @@ function entryOf(entries: Int32Array, role: number, pattern: number): number {
   }
 }
 
-/** Looks rules up in these entries. `ends`: when each of them ends, if any does. */
+/**
+ * Finds rules by the numbers of their role and their path pattern, and by their kind. Looks rules
+ * up in these entries. `ends`: when each of them ends, if any does.
+ */
 export function createRuleTable(
   { entries, kinds, next }: RuleEntries,
   ends: Float64Array = new Float64Array(0),
-): RuleTable {
+) {
   return {
-    find(role, pattern, wanted) {
+    /** The position in the list of a rule of one of these kinds; -1 without any. */
+    find(role: number, pattern: number, wanted: number) {
       const entry = entryOf(entries, role, pattern)
       const present = entries[entry + kindsAt] as number
       if ((present & wanted) === 0) return -1
@@ -109,7 +103,8 @@ export function createRuleTable(
       return position
     },
 
-    findActive(role, pattern, wanted, at) {
+    /** Finds a rule among those that have not expired by this time. */
+    findActive(role: number, pattern: number, wanted: number, at: number) {
       const entry = entryOf(entries, role, pattern)
       if (((entries[entry + kindsAt] as number) & wanted) === 0) return -1
       let position = (entries[entry + firstAt] as number) - 1
@@ -122,7 +117,8 @@ export function createRuleTable(
       return position
     },
 
-    positionsFor(patterns) {
+    /** The positions of all rules for one of these patterns, in the order of the list. */
+    positionsFor(patterns: ReadonlySet<number>): readonly number[] {
       const positions: number[] = []
       for (let entry = 0; entry < entries.length; entry += width) {
         if (!patterns.has(entries[entry + patternAt] as number)) continue

@@ -2,28 +2,17 @@ import type { Problem } from '../../kernel/errors.ts'
 import { nearest } from '../../kernel/suggest.ts'
 import { parseUntil } from '../rule/until.ts'
 
-/** Collects the comments above a line, and gives the line the moment that one of them names. */
-interface UntilComments {
-  /** Takes a comment, from its `#` on. */
-  readonly take: (comment: string, line: number) => void
-  /** The moment for the line below the comments, and where it was named. */
-  readonly claim: () => { readonly until: number; readonly line: number } | undefined
-  /** Reports a comment that has no line below it. */
-  readonly drop: () => void
-}
-
 /**
- * Reads `# postern: until TIME`. Whatever looks like an attempt to write one is an error: read as an
+ * Collects the comments above a line, and gives the line the moment that one of them names. Reads
+ * `# postern: until TIME`. Whatever looks like an attempt to write one is an error: read as an
  * ordinary comment, it would leave a permanent grant that its author believes to be temporary.
  */
-export function createUntilComments(
-  file: string,
-  report: (problem: Problem) => void,
-): UntilComments {
+export function createUntilComments(file: string, report: (problem: Problem) => void) {
   let pending: { readonly until: number; readonly line: number } | undefined
 
   return {
-    take(comment, line) {
+    /** Takes a comment, from its `#` on. */
+    take(comment: string, line: number) {
       if (!looksLikeUntil(comment)) return
       const [, text] = exactForm.exec(comment) ?? []
       const until = text === undefined ? wrongForm : parseUntil(text)
@@ -31,11 +20,13 @@ export function createUntilComments(
       else if (pending !== undefined) report({ file, line, message: twice(pending.line) })
       else pending = { until, line }
     },
+    /** The moment for the line below the comments, and where it was named. */
     claim() {
       const claimed = pending
       pending = undefined
       return claimed
     },
+    /** Reports a comment that has no line below it. */
     drop() {
       if (pending !== undefined) report({ file, line: pending.line, message: nothingBelow })
       pending = undefined

@@ -50,16 +50,11 @@ export async function startProcess(
   return { log, shutdown, forward, forwardErrors }
 }
 
-interface Signals {
-  /** Sets the handlers. A signal to stop that came before them is delivered now. */
-  handle(stop: () => void, reload: () => void): void
-}
-
 /**
  * Listens for signals from now on: the first process of a container gets only those that it listens
  * for. A terminal that closes sends SIGHUP to stop us; from anywhere else SIGHUP asks for a reload.
  */
-export function watchSignals(host: NodeJS.Process): Signals {
+export function watchSignals(host: NodeJS.Process) {
   let isEarly = false
   let onStop = () => {
     isEarly = true
@@ -74,7 +69,8 @@ export function watchSignals(host: NodeJS.Process): Signals {
   }
   host.on('SIGHUP', () => (host.stdout.isTTY === true ? onStop() : onReload()))
   return {
-    handle(stop, reload) {
+    /** Sets the handlers. A signal to stop that came before them is delivered now. */
+    handle(stop: () => void, reload: () => void) {
       ;[onStop, onReload] = [stop, reload]
       if (isEarly) stop()
     },

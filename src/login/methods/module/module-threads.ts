@@ -23,20 +23,12 @@ export interface ModuleState {
   readonly problem?: string
 }
 
-interface ModuleThreads {
-  readonly declaration: Declaration
-  /** The thread that takes calls, or `undefined` when none is ready in time. */
-  ready(timeoutMs: number): Promise<ModuleThread | undefined>
-  state(): ModuleState
-  close(): Promise<void>
-}
-
 /** Keeps one thread of a module ready. One that dies or gets stuck is replaced, with growing delays. */
 export async function openModuleThreads(options: {
   readonly file: string
   readonly log: Log
   readonly findAccount: FindAccount
-}): Promise<ModuleThreads> {
+}) {
   const { log } = options
   const file = resolve(options.file)
   const backOff = createBackOff()
@@ -114,7 +106,8 @@ export async function openModuleThreads(options: {
 
   return {
     declaration,
-    async ready(timeoutMs) {
+    /** The thread that takes calls, or `undefined` when none is ready in time. */
+    async ready(timeoutMs: number) {
       if (running !== undefined) return running
       const timer = new AbortController()
       const timeout = pause(timeoutMs, undefined, timer).catch(() => undefined)
@@ -122,7 +115,7 @@ export async function openModuleThreads(options: {
       timer.abort()
       return thread
     },
-    state: () => ({
+    state: (): ModuleState => ({
       name,
       running: running !== undefined,
       restarts,

@@ -35,22 +35,14 @@ interface PathTrie {
   readonly matchBelow: (from: number, path: string, found: number[], before: number) => number
 }
 
-/** A trie under construction. `add` takes what `patternProblem` has nothing against. */
-interface PathTrieBuilder {
-  readonly add: (pattern: string, from?: number) => number
-  /** One more root, below which patterns are apart from all others. */
-  readonly addRoot: () => number
-  /** What has been added, for `createPathTrie`. Nothing is added afterwards. */
-  readonly nodes: () => TrieNodes
-  /** The trie of what has been added. */
-  readonly finish: () => PathTrie
-}
-
-/** A trie without patterns, to be filled. */
-export function createPathTrieBuilder(): PathTrieBuilder {
+/**
+ * A trie under construction. `add` takes what `patternProblem` has nothing against. A trie without
+ * patterns, to be filled.
+ */
+export function createPathTrieBuilder() {
   const nodes = createNodes()
   return {
-    add(pattern, from = root) {
+    add(pattern: string, from = root) {
       let node = from
       let at = 1
       for (let end = pattern.indexOf('/', at); end !== -1; end = pattern.indexOf('/', at)) {
@@ -59,8 +51,11 @@ export function createPathTrieBuilder(): PathTrieBuilder {
       }
       return addLastSegment(nodes, node, pattern.slice(at))
     },
+    /** One more root, below which patterns are apart from all others. */
     addRoot: () => addRoot(nodes),
+    /** What has been added, for `createPathTrie`. Nothing is added afterwards. */
     nodes: () => trim(nodes),
+    /** The trie of what has been added. */
     finish: () => createPathTrie(trim(nodes)),
   }
 }

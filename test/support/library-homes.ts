@@ -17,7 +17,7 @@ export const homes: Readonly<Record<string, RegExp>> = {
   typebox: /^config\/schema\//,
   'lru-cache': /^kernel\/lru\.ts$/,
   ldapts: /^login\/methods\/ldap\//,
-  bowser: /^stores\/login-log\/user-agent\.ts$/,
+  bowser: /^kernel\/user-agent\.ts$/,
   '@prometheus-io/client': /^metrics\/registry\.ts$/,
   '@opentelemetry/api': /^tracing\/sdk-spans\.ts$/,
 }

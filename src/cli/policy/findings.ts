@@ -1,8 +1,11 @@
 import { formatProblem, type Problem } from '../../kernel/errors.ts'
-import type { Finding } from '../../policy/checks/check.ts'
+import type { DocumentOf } from '../../operations/operation.ts'
+import type { policyCheck } from '../../operations/policy/check-descriptions.ts'
 import { printable } from '../format.ts'
 import type { ReportRule } from '../report/report.ts'
 import rules from './finding-rules.json' with { type: 'json' }
+
+type Finding = DocumentOf<typeof policyCheck>['warnings'][number]
 
 /** What each warning of `policy check` means, for readers who see it in another tool. */
 export const findingRules: Readonly<Record<Code, ReportRule>> = rules

@@ -1,5 +1,4 @@
 import type { Convergence } from '../../operations/publish/convergence.ts'
-import type { ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { count, printable } from '../format.ts'
 
 /** One line for each replica that is behind or lost, and what to do about the lost ones. */
@@ -27,7 +26,7 @@ function formatUnexpected({ replicas, lost, expected }: Convergence): string {
 }
 
 /** One line for each lost replica, and what to do about them; empty without any. */
-export function formatLost(lost: readonly ReplicaReport[]): string {
+export function formatLost(lost: Convergence['lost']): string {
   if (lost.length === 0) return ''
   const lines = lost.map(({ id, revision, ageSeconds }) => {
     const what = `${id} is lost: last report ${Math.round(ageSeconds)} s ago; if it still runs, it uses ${revision ?? 'no policy'}`

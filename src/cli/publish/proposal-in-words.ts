@@ -1,6 +1,4 @@
-import { predecessorOf } from '../../operations/publish/proposal-state.ts'
-import type { ProposalAbout } from '../../stores/policies/proposals/proposals.ts'
-import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
+import { predecessorOf, type ReviewedProposal } from '../../operations/publish/proposal-state.ts'
 import { summaryOf } from '../evidence/replay/replay-in-words.ts'
 import { count, printable } from '../format.ts'
 
@@ -23,7 +21,10 @@ function authorInWords({ statement: { author }, signers }: ReviewedProposal): st
 }
 
 /** What the proposer recorded. No signature covers it, so an approver may want to repeat the checks. */
-function reportedLines({ kind, evidence }: ProposalAbout): readonly string[] {
+function reportedLines({
+  kind,
+  evidence,
+}: ReviewedProposal['proposal']['about']): readonly string[] {
   const { tests, warnings, replay } = evidence
   return [
     ...(kind === 'rollback' ? ['rollback to a revision that was live before'] : []),

@@ -1,8 +1,14 @@
 import { formatDuration } from '../../operations/duration.ts'
-import type { ObservedShadow } from '../../operations/publish/observed-shadow.ts'
-import type { Disagreement, ShadowCounts, Would } from '../../policy/shadow/evidence.ts'
-import type { FleetEvidence, ReplicaEvidence } from '../../policy/shadow/fleet-evidence.ts'
-import type { Obstacle, PromotionTerms } from '../../policy/shadow/promotion.ts'
+import type {
+  Disagreement,
+  FleetEvidence,
+  ObservedShadow,
+  Obstacle,
+  PromotionTerms,
+  ReplicaEvidence,
+  ShadowCounts,
+  Would,
+} from '../../operations/publish/observed-shadow.ts'
 import { count, formatTable, printable } from '../format.ts'
 
 /** Which shadow it is, who pushed it and why, and what it is compared with. */

@@ -1,8 +1,8 @@
 import { clockWarning } from '../../fleet/clock-offset.ts'
+import type { Answer, DocumentOf } from '../../operations/operation.ts'
 import { convergedWords, convergenceOf } from '../../operations/publish/convergence.ts'
 import type { policyStatus } from '../../operations/publish/descriptions.ts'
 import type { StatusShown } from '../../operations/publish/status.ts'
-import type { ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { count, formatTable, jsonPieces, printable } from '../format.ts'
 import type { ViewOf } from '../view.ts'
 import { formatLost, noReplicas } from './convergence-in-words.ts'
@@ -38,13 +38,7 @@ export const policyStatusView: ViewOf<typeof policyStatus, StatusShown> = {
   json: (answer) => ({ before: remarks(answer), out: jsonPieces(answer.document), err: '' }),
 }
 
-function remarks({
-  shown,
-  notes = [],
-}: {
-  readonly shown?: StatusShown
-  readonly notes?: readonly string[]
-}): string {
+function remarks({ shown, notes = [] }: Answer<unknown, StatusShown>): string {
   const { forgotten } = shown ?? {}
   const forgot = forgotten === undefined ? '' : `forgot ${count(forgotten, 'replica')}\n`
   return `${forgot}${notes.map((note) => `${printable(note)}\n`).join('')}`
@@ -52,7 +46,9 @@ function remarks({
 
 const titles = ['REPLICA', 'REVISION', 'STATE', 'REPORTED', 'VERSION']
 
-function stateOf({ lost, stale, revision }: ReplicaReport, live: string | undefined): string {
+type Replica = DocumentOf<typeof policyStatus>['replicas'][number]
+
+function stateOf({ lost, stale, revision }: Replica, live: string | undefined): string {
   if (lost) return 'lost'
   if (stale) return 'stale'
   return revision === live ? 'current' : 'behind'

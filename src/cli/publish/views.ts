@@ -11,9 +11,9 @@ import type {
   policyPush,
   policyRollback,
 } from '../../operations/publish/descriptions.ts'
+import type { ReviewedProposal } from '../../operations/publish/proposal-state.ts'
 import type { ProposalsShown } from '../../operations/publish/proposals.ts'
 import type { ProposedShown } from '../../operations/publish/propose.ts'
-import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import { count, formatTable, jsonPieces, printable } from '../format.ts'
 import { noteLines, type ViewOf } from '../view.ts'
 import { formatBehind } from './convergence-in-words.ts'

@@ -1,10 +1,8 @@
-import { routeLabel } from '../../admission/route-label.ts'
-import { answererOf } from '../../admission/routes.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import { isAllowing } from '../../operations/policy/can.ts'
 import type { policyCan } from '../../operations/policy/descriptions.ts'
-import { untilNote } from '../../operations/policy/rule-line.ts'
-import { placeOf } from '../../policy/review/finding.ts'
+import { placeOf, untilNote } from '../../operations/policy/rule-line.ts'
+import { answererOf, routeLabel } from '../../operations/policy/verdict-words.ts'
 import { count, formatTable, printable } from '../format.ts'
 import { noteLines, type ViewOf } from '../view.ts'
 import { type Comparison, compareCsv, formatComparison } from './comparison.ts'
@@ -135,7 +133,7 @@ function effectNote({ rule, effect, example }: EffectiveRule): string {
 }
 
 /** A line for each rule of a role at each route. */
-export function canCsv(answer: CanAnswer): string {
+function canCsv(answer: CanAnswer): string {
   const { roleKey, routes, unserved, ineffective } = answer
   const row = (route: string) => (rule: EffectiveRule) => [
     roleKey,

@@ -1,7 +1,6 @@
 import type { DocumentOf } from '../../operations/operation.ts'
 import type { policyCan } from '../../operations/policy/descriptions.ts'
-import { untilNote } from '../../operations/policy/rule-line.ts'
-import { placeOf } from '../../policy/review/finding.ts'
+import { placeOf, untilNote } from '../../operations/policy/rule-line.ts'
 import { count, formatTable, printable } from '../format.ts'
 import { formatCsv, ruleColumns, ruleTitles, withoutRule } from './csv.ts'
 

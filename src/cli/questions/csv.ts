@@ -1,6 +1,6 @@
-import type { HeldRule } from '../../answers/lineage.ts'
-import type { Dated } from '../../operations/policy/dated.ts'
-import { placeOf } from '../../policy/review/finding.ts'
+import type { DocumentOf } from '../../operations/operation.ts'
+import type { policyWho } from '../../operations/policy/descriptions.ts'
+import { placeOf } from '../../operations/policy/rule-line.ts'
 import { printable } from '../format.ts'
 
 /** RFC 4180: a line for each row, the titles first. */
@@ -25,7 +25,9 @@ export const ruleTitles = ['effect', 'method', 'path', 'line', 'inherited from',
 /** The same columns where no rule decides: every row has as many as the titles (RFC 4180). */
 export const withoutRule = ruleTitles.map(() => '')
 
+type HeldRule = Pick<DocumentOf<typeof policyWho>['roles'][number], 'rule' | 'via' | 'until'>
+
 /** The columns of a rule that applies to a role. */
-export function ruleColumns({ rule, via, until = '' }: Dated<HeldRule>): readonly string[] {
+export function ruleColumns({ rule, via, until = '' }: HeldRule): readonly string[] {
   return [rule.effect, rule.method, rule.path, placeOf(rule.origin), via.join(' < '), until]
 }

@@ -1,9 +1,8 @@
 import { formatDuration } from '../../operations/duration.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import type { policyOpen } from '../../operations/policy/descriptions.ts'
-import { untilNote } from '../../operations/policy/rule-line.ts'
+import { placeOf, untilNote } from '../../operations/policy/rule-line.ts'
 import { refusalOf } from '../../operations/policy/verdict-words.ts'
-import { placeOf } from '../../policy/review/finding.ts'
 import { count, formatTable } from '../format.ts'
 import { noteLines, type ViewOf } from '../view.ts'
 

@@ -1,6 +1,6 @@
+import { readUserAgent } from '../../kernel/user-agent.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import type { sessionEnd, sessionList } from '../../operations/sessions/descriptions.ts'
-import { readUserAgent } from '../../stores/login-log/user-agent.ts'
 import { count, formatTable, printable } from '../format.ts'
 import type { AskingOf, ViewOf } from '../view.ts'
 

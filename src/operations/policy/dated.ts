@@ -1,7 +1,7 @@
 import { formatUntil } from '../../policy/rule/until.ts'
 
 /** What a document has of a value: dates of lines that expire as in the policy files, nothing undefined. */
-export type Dated<Value> = Value extends readonly (infer Item)[]
+type Dated<Value> = Value extends readonly (infer Item)[]
   ? readonly Dated<Item>[]
   : Value extends object
     ? {

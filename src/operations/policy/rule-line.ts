@@ -27,3 +27,4 @@ function columnsOf(granted: Line<Rule> | Line<Exclusion>): string {
 }
 
 export { ANY_METHOD, METHODS } from '../../policy/rule/rule.ts'
+export { placeOf }

@@ -4,6 +4,8 @@ import { answererOf } from '../../admission/routes.ts'
 import { pathOf } from '../../admission/target.ts'
 import type { Admission, CallRefusal, TokenProblem, Verdict } from '../../admission/verdict.ts'
 
+export { answererOf, routeLabel }
+
 export const tokenProblems: Readonly<Record<TokenProblem, string>> = {
   'token-missing': 'the request has no token',
   'token-invalid': 'the token is not valid',

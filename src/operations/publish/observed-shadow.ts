@@ -4,6 +4,11 @@ import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
 import { decline } from '../declined.ts'
 import type { PolicySettings } from '../policy-settings.ts'
 
+export type { Disagreement, ShadowCounts, Would } from '../../policy/shadow/evidence.ts'
+export type { ReplicaEvidence } from '../../policy/shadow/fleet-evidence.ts'
+export type { Obstacle, PromotionTerms } from '../../policy/shadow/promotion.ts'
+export type { FleetEvidence }
+
 /** The shadow, and what all replicas have seen of it. */
 export interface ObservedShadow {
   readonly head: ShadowHead

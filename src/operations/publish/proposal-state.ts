@@ -1,6 +1,8 @@
 import { count } from '../../kernel/count.ts'
 import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
 
+export type { ReviewedProposal }
+
 /** What it replaces: as the signed statement says, or without `policy.trust` also the head. */
 export function predecessorOf({ statement, proposal, needed }: ReviewedProposal): string {
   const over = needed > 0 ? null : proposal.about.over

@@ -1,9 +1,9 @@
+import { readUserAgent } from '../../kernel/user-agent.ts'
 import type { LoginRecord, WrittenBatch } from '../../login/login-record.ts'
 import type { Database } from '../database/database.ts'
 import { refusedContent, withFaults } from '../database/database-fault.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { insertNew, type LoginLogRow } from './insert-new.ts'
-import { readUserAgent } from './user-agent.ts'
 
 /** Writes login records to go-admin's `sys_login_log`. */
 export function createLoginLogTable({ db, shapes }: Database) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readUserAgent } from '../../src/stores/login-log/user-agent.ts'
+import { readUserAgent } from '../src/kernel/user-agent.ts'
 
 const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 

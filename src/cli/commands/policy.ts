@@ -8,6 +8,7 @@ import {
   policyFiles,
   policyGuard,
   policyHistory,
+  policyImport,
   policyMatrix,
   policyNames,
   policyOpen,
@@ -18,7 +19,6 @@ import {
 import { type Command, linesOption, outputIn, reportOption } from '../command.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
 import { followSpec } from '../follow/specs.ts'
-import { importSpec } from '../policy/specs.ts'
 import { operationCommand } from './operation-command.ts'
 import {
   approve,
@@ -278,6 +278,21 @@ export const policyCommands: readonly Command[] = [
     view: async () => (await import('../publish/history-view.ts')).policyHistoryView,
   }),
   rollback,
-  command(importSpec, async () => (await import('../policy/import.ts')).policyImport),
+  operationCommand(policyImport, {
+    arguments: ['source', 'dir'],
+    exitCodes: {
+      0: 'every row was imported unchanged',
+      1: 'rows were skipped or narrowed, or the source has no rows',
+      3: 'nothing was written: the result or the configuration is not valid',
+      5: 'nothing was written: the source is unreachable, or the directory cannot be written',
+    },
+    examples: [
+      'POSTERN_DATABASE__URL=postgres://… postern policy import database imported',
+      'postern policy import database imported --table sys_casbin_rule',
+      'postern policy import database policies --update',
+      'POSTERN_REDIS__URL=redis://… postern policy import redis imported --key policies',
+    ],
+    view: async () => (await import('../policy/import-view.ts')).policyImportView,
+  }),
   command(followSpec, async () => (await import('../follow/follow.ts')).policyFollow),
 ]

@@ -1,5 +1,4 @@
 import { type CommandSpec, configOption, outputOption } from '../command.ts'
-import { directoryArgument } from '../policy/specs.ts'
 
 export const followSpec = {
   name: 'policy follow',
@@ -17,7 +16,11 @@ another one for the first publication. With policy.trust, --key signs; more than
 is not possible without people.`,
   arguments: [
     { name: 'SOURCE', choices: ['database'], description: 'database (go-admin)' },
-    directoryArgument,
+    {
+      ...{ name: 'DIR', optional: true },
+      description:
+        'policy directory (default: policy.directory of the configuration, else policies)',
+    },
   ],
   options: {
     interval: {

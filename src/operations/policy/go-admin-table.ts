@@ -7,7 +7,7 @@ import {
   type WatchedTable,
   watchCasbinTable,
 } from '../../stores/policies/follow/table-fingerprint.ts'
-import type { Surroundings } from '../context.ts'
+import type { Context } from '../context.ts'
 
 /** Reading a million rows takes longer than the timeouts of a login allow. */
 const foreignLimits = { poolSize: 1, connectTimeoutMs: 5000, statementTimeoutMs: 60_000 }
@@ -17,20 +17,17 @@ const foreignLimits = { poolSize: 1, connectTimeoutMs: 5000, statementTimeoutMs:
  * configuration is not valid otherwise: people who import policies often lack the secrets of a gateway.
  */
 export async function withGoAdminTable<Result>(
-  {
-    table,
-    config: named,
-  }: { readonly table: string | undefined; readonly config: string | undefined },
-  io: Pick<Surroundings, 'env' | 'cwd'>,
+  table: string | undefined,
+  { configFile: file, env, cwd }: Context,
   work: (table: WatchedTable) => Promise<Result>,
 ): Promise<Result> {
-  const { config, problems } = readConfig({ file: named, env: io.env, cwd: io.cwd })
-  const { POSTERN_DATABASE__URL: url = config?.database.url } = io.env
+  const { config, problems } = readConfig({ file, env, cwd })
+  const { POSTERN_DATABASE__URL: url = config?.database.url } = env
   if (url !== undefined) {
     return withForeignDatabase({ ...foreignLimits, url }, (db) => work(watchCasbinTable(db, table)))
   }
   if (config === undefined) throw new Invalid(problems)
-  const directory = resolve(io.cwd, config.application.dataDirectory)
+  const directory = resolve(cwd, config.application.dataDirectory)
   const database = await openDatabase({ ...config.database, directory })
   try {
     return await work(watchCasbinTable(database.db, table))

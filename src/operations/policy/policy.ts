@@ -2,6 +2,7 @@ import { implement } from '../operation.ts'
 import * as checks from './check-descriptions.ts'
 import * as described from './descriptions.ts'
 import * as evidence from './evidence-descriptions.ts'
+import * as goAdmin from './go-admin-descriptions.ts'
 
 export const policyCheck = implement(checks.policyCheck, () => import('./check.ts'))
 export const policyTest = implement(checks.policyTest, () => import('./test.ts'))
@@ -18,3 +19,4 @@ export const policyHistory = implement(described.policyHistory, () => import('./
 export const policyMatrix = implement(described.policyMatrix, () => import('./matrix.ts'))
 export const policyUnused = implement(evidence.policyUnused, () => import('./unused.ts'))
 export const policyDenials = implement(evidence.policyDenials, () => import('./denials.ts'))
+export const policyImport = implement(goAdmin.policyImport, () => import('./import.ts'))

@@ -64,26 +64,27 @@ export function reportView<Input extends Fields, Document extends TSchema, Shown
   before = () => '',
 }: Reporting<Input, Document, Shown>): View<Input, Document, Shown> {
   type Format = View<Input, Document, Shown>['text']
-  const formats = Object.keys(writers).filter(isReportFormat)
-  const reports = formats.map((output): readonly [string, Format] => [
-    output,
-    (answer, input, place) => ({
-      out: renderReport(report(answer, input), output, place),
+  const written = (
+    output: ReportFormat | 'text' | 'json',
+    write: (...given: Parameters<Format>) => string | Iterable<string>,
+  ): Format => {
+    return (answer, input, place) => ({
+      out: write(answer, input, place),
       before: before(answer, input, output),
       err: err(answer, input, output),
-    }),
-  ])
+    })
+  }
+  const reports = Object.keys(writers).filter(isReportFormat)
   return {
-    text: (answer, input) => ({
-      before: before(answer, input, 'text'),
-      out: text(answer, input),
-      err: err(answer, input, 'text'),
-    }),
-    json: (answer, input) => ({
-      before: before(answer, input, 'json'),
-      out: jsonPieces(answer.document),
-      err: err(answer, input, 'json'),
-    }),
-    ...Object.fromEntries(reports),
+    text: written('text', text),
+    json: written('json', ({ document }) => jsonPieces(document)),
+    ...Object.fromEntries(
+      reports.map((output) => [
+        output,
+        written(output, (answer, input, place) =>
+          renderReport(report(answer, input), output, place),
+        ),
+      ]),
+    ),
   }
 }

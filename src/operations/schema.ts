@@ -6,8 +6,9 @@ export const number = Type.Number()
 export const flag = Type.Boolean()
 export const time = Type.String({ format: 'date-time' })
 
-/** One of these words. The schema lists none, because clients must expect new ones. */
-export const word = <Word extends string>() => text as unknown as TUnsafe<Word>
+/** One of these words. Not an `enum`, because clients must expect new ones. Some lists are left out. */
+export const word = <const Word extends string>(...known: readonly Word[]) =>
+  typed<Word>(Type.String(known.length === 0 ? {} : { 'x-extensible-enum': known }))
 
 /** A value that can be null. `description` says what null means. */
 export const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>

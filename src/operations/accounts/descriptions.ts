@@ -24,7 +24,7 @@ export const userList = question({
       description: 'number of accounts, by ID (default: all)',
     },
   },
-  document: Type.Array(Type.Object(summary)),
+  document: Type.Array(Type.Object(summary, { title: 'UserSummary' })),
 })
 
 export const userShow = question({

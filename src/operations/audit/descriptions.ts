@@ -24,15 +24,18 @@ user of the operating system that ran the command.`,
     },
   },
   document: Type.Array(
-    Type.Object({
-      ...{ id: text, at: time },
-      actor: Type.Object({
-        kind: Type.String({ description: 'operator, user or gateway.' }),
-        ...{ name: text, origin: text },
-      }),
-      ...{ action: text, subject: text },
-      before: Type.Unknown({ description: 'What it was; null: it did not exist.' }),
-      after: Type.Unknown({ description: 'What it became; null: it no longer exists.' }),
-    }),
+    Type.Object(
+      {
+        ...{ id: text, at: time },
+        actor: Type.Object({
+          kind: Type.String({ description: 'operator, user or gateway.' }),
+          ...{ name: text, origin: text },
+        }),
+        ...{ action: text, subject: text },
+        before: Type.Unknown({ description: 'What it was; null: it did not exist.' }),
+        after: Type.Unknown({ description: 'What it became; null: it no longer exists.' }),
+      },
+      { title: 'AuditEntry' },
+    ),
   ),
 })

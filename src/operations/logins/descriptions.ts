@@ -61,12 +61,15 @@ matches no account is masked, because people type passwords into that field.`,
     since: time,
     recording: Type.Boolean({ description: 'logger.enableddb of this configuration.' }),
     attempts: Type.Array(
-      Type.Object({
-        ...{ at: time, username: maskedName },
-        outcome: nullable(text, 'null: another program wrote the message.'),
-        ...{ via: Type.Enum(['console', 'gateway']), succeeded: flag, message: text },
-        ...{ address: text, client: text, userAgent: text },
-      }),
+      Type.Object(
+        {
+          ...{ at: time, username: maskedName },
+          outcome: nullable(text, 'null: another program wrote the message.'),
+          ...{ via: Type.Enum(['console', 'gateway']), succeeded: flag, message: text },
+          ...{ address: text, client: text, userAgent: text },
+        },
+        { title: 'LoginAttempt' },
+      ),
     ),
     more: Type.Boolean({ description: 'Whether older attempts match too.' }),
   }),
@@ -84,15 +87,13 @@ itself and records its lock-outs in the database; one that was killed leaves the
   input: showNames,
   document: Type.Object({
     lockouts: Type.Array(
-      Type.Object({
-        kind: text,
-        ...{
-          username: Type.Optional(maskedName),
-          address: Type.Optional(text),
-          crossSite: Type.Optional(flag),
+      Type.Object(
+        {
+          ...{ kind: text, username: Type.Optional(maskedName), address: Type.Optional(text) },
+          ...{ crossSite: Type.Optional(flag), since: time, until: time, attempts: whole },
         },
-        ...{ since: time, until: time, attempts: whole },
-      }),
+        { title: 'Lockout' },
+      ),
     ),
     unreadable: Type.Integer({ description: 'Recorded with another signing key.' }),
   }),

@@ -2,7 +2,6 @@ import type { Granted } from '../../answers/coverage/coverage.ts'
 import type { OperationFinding } from '../../answers/coverage/findings.ts'
 import type { WithoutEffect } from '../../answers/placed-diff.ts'
 import { Type } from '../../config/schema/type.ts'
-import type { AccessChange } from '../../policy/diff/access-change.ts'
 import type { Answer, Expectation } from '../../policy/expectations/test-suite.ts'
 import { question } from '../operation.ts'
 import { flag, list, nullable, text, whole, word } from '../schema.ts'
@@ -106,26 +105,40 @@ const grant = Type.Object({
   ...{ certain: flag, owner: Type.Optional(text), origin },
 })
 
-const change = Type.Object({
-  direction: word<AccessChange['direction']>(),
-  severity: word<AccessChange['severity']>(),
-  ...{ cause: word<AccessChange['cause']>(), line: word<AccessChange['line']>(), origin },
-  ...{ roleKey: Type.Optional(text), parentKey: Type.Optional(text) },
-  ...{ domains: Type.Optional(list(text)), text: Type.Optional(text), hasEffect: flag },
-  withoutEffect: list(word<WithoutEffect>()),
-  routes: list(Type.Object({ path: text, access, upstream: Type.Optional(text) })),
-  ...{ until: Type.Optional(text), startsAt: Type.Optional(text) },
-  shares: list(
-    Type.Object({
-      ...{ roleCount: whole, roles: Type.Optional(list(text)), grants: list(grant) },
-      rolesAt: Type.Optional(
-        Type.String({
-          description: 'Where a long list of roles is, such as changes[0].shares[0].',
-        }),
-      ),
-    }),
-  ),
-})
+const share = Type.Object(
+  {
+    ...{ roleCount: whole, roles: Type.Optional(list(text)), grants: list(grant) },
+    rolesAt: Type.Optional(
+      Type.String({ description: 'Where a long list of roles is, such as changes[0].shares[0].' }),
+    ),
+  },
+  { title: 'ChangeShare' },
+)
+
+const change = Type.Object(
+  {
+    direction: word('gain', 'loss'),
+    severity: word(
+      ...(['superuser', 'unchecked', 'wide', 'changing', 'reading', 'uncertain', 'loss'] as const),
+    ),
+    cause: word('superuser', 'allow', 'deny', 'inheritance', 'exclusion', 'casbin'),
+    ...{ line: word('added', 'removed'), origin },
+    ...{ roleKey: Type.Optional(text), parentKey: Type.Optional(text) },
+    ...{ domains: Type.Optional(list(text)), text: Type.Optional(text), hasEffect: flag },
+    withoutEffect: list(word<WithoutEffect>()),
+    routes: list(Type.Object({ path: text, access, upstream: Type.Optional(text) })),
+    ...{ until: Type.Optional(text), startsAt: Type.Optional(text), shares: list(share) },
+  },
+  { title: 'AccessChange' },
+)
+
+const difference = {
+  ...{ from: text, to: text, widened: flag, areRoutesKnown: flag, widenedHere: flag },
+  changes: list(change),
+} as const
+
+/** What one policy allows and another does not, as documents about both have it. */
+export const accessDiff = Type.Object(difference, { title: 'AccessDiff' })
 
 export const policyDiff = question({
   name: 'policy diff',
@@ -155,10 +168,7 @@ can be added later; --this-gateway ignores them.`,
       description: 'exit with 1 only if access widens at a gateway with this configuration',
     },
   },
-  document: Type.Object({
-    ...{ from: text, to: text, widened: flag, areRoutesKnown: flag, widenedHere: flag },
-    ...{ engine, notes: list(text), changes: list(change) },
-  }),
+  document: Type.Object({ ...difference, engine, notes: list(text) }),
 })
 
 const described = {
@@ -202,7 +212,7 @@ only. The paths of "servers" (2.0: "basePath") count as part of each path unless
     findings: list(
       Type.Object({
         ...{ kind: word<OperationFinding<unknown>['kind']>(), failsStrict: flag, ...described },
-        ...{ values: word<'all' | 'some'>(), example: nullable(text), sampled: flag, detail: text },
+        ...{ values: word('all', 'some'), example: nullable(text), sampled: flag, detail: text },
       }),
     ),
     unmatched: list(

@@ -1,12 +1,10 @@
-import type { Need } from '../../admission/classify.ts'
-import type { CallRefusal, Verdict } from '../../admission/verdict.ts'
+import type { CallRefusal } from '../../admission/verdict.ts'
 import { type TUnsafe, Type } from '../../config/schema/type.ts'
-import type { NearMiss } from '../../policy/engine/decision.ts'
 import { question } from '../operation.ts'
 import { flag, list, nullable, text, whole, word } from '../schema.ts'
 import { caller } from '../tokens/descriptions.ts'
 import { askedFields, methodField } from './fields.ts'
-import { about, call, exclusion, held, open, route, rule } from './schemas.ts'
+import { about, access, call, differs, exclusion, held, open, route, rule } from './schemas.ts'
 
 export const policyNames = question({
   name: 'policy names',
@@ -35,10 +33,13 @@ published.`,
     ...open,
     otherTokens: nullable(
       list(
-        Type.Union([
-          Type.Object({ kind: Type.Literal('service'), maxLifetimeSeconds: whole }),
-          Type.Object({ kind: Type.Literal('issuer'), issuer: text, roles: list(text) }),
-        ]),
+        Type.Union(
+          [
+            Type.Object({ kind: Type.Literal('service'), maxLifetimeSeconds: whole }),
+            Type.Object({ kind: Type.Literal('issuer'), issuer: text, roles: list(text) }),
+          ],
+          { title: 'OtherTokens' },
+        ),
       ),
       'null: no configuration says which other tokens gateways accept.',
     ),
@@ -71,18 +72,23 @@ for all calls, not for examples; each violation names a role and a call that pro
   }),
 })
 
-const effective = Type.Object({
-  ...held,
-  effect: word<'allows' | 'partly' | 'outweighed' | 'denies' | 'idle'>(),
-  example: Type.Optional(Type.Object(call)),
-})
+const effective = Type.Object(
+  {
+    ...held,
+    effect: word('allows', 'partly', 'outweighed', 'denies', 'idle'),
+    example: Type.Optional(Type.Object(call)),
+  },
+  { title: 'EffectiveRule' },
+)
 
-const differences = Type.Object({
-  differences: list(
-    Type.Object({ ...held, isWhole: flag, example: Type.Object(call), isUnserved: flag }),
-  ),
-  ...{ isEverything: flag, isExact: flag, unasked: whole },
-})
+const difference = Type.Object(
+  { ...held, isWhole: flag, example: Type.Object(call), isUnserved: flag },
+  { title: 'RoleDifference' },
+)
+const differences = Type.Object(
+  { differences: list(difference), isEverything: flag, isExact: flag, unasked: whole },
+  { title: 'RoleDifferences' },
+)
 
 export const policyCan = question({
   name: 'policy can',
@@ -103,30 +109,38 @@ the other role has in another form is not a difference. Works offline unless the
     ...askedFields,
   },
   document: Type.Union([
-    Type.Object({
-      roleKey: text,
-      unrestricted: Type.Optional(
-        Type.Union([Type.Literal('admin'), Type.Object({ clause: text })]),
-      ),
-      ...{ isKnown: flag, inherits: list(text) },
-      routes: list(
-        Type.Object({
-          ...{ route: Type.Optional(route), isFixedResponse: flag, rules: list(effective) },
-        }),
-      ),
-      ...{ unserved: list(effective), ineffective: list(effective), isExact: flag },
-      ...{ unasked: whole, open: Type.Object(open), ...about },
-    }),
-    Type.Object({
-      ...{ roleKey: text, comparedWith: text, more: differences, less: differences, ...about },
-    }),
+    Type.Object(
+      {
+        roleKey: text,
+        unrestricted: Type.Optional(
+          Type.Union([Type.Literal('admin'), Type.Object({ clause: text })]),
+        ),
+        ...{ isKnown: flag, inherits: list(text) },
+        routes: list(
+          Type.Object({
+            ...{ route: Type.Optional(route), isFixedResponse: flag, rules: list(effective) },
+          }),
+        ),
+        ...{ unserved: list(effective), ineffective: list(effective), isExact: flag },
+        ...{ unasked: whole, open: Type.Object(open), ...about },
+      },
+      { title: 'RoleAccess' },
+    ),
+    Type.Object(
+      { roleKey: text, comparedWith: text, more: differences, less: differences, ...about },
+      { title: 'RoleComparison' },
+    ),
   ]),
 })
 
-const accounts = Type.Optional(nullable(Type.Object({ enabled: whole, disabled: whole })))
-const roleByRule = Type.Object({
-  ...{ roleKey: text, ...held, alsoAllowedBy: list(Type.Object(held)), accounts },
-})
+const accountCount = Type.Object({ enabled: whole, disabled: whole }, { title: 'AccountCount' })
+const accounts = Type.Optional(
+  nullable(accountCount, 'null: the database could not be asked, and a note says why.'),
+)
+const roleByRule = Type.Object(
+  { roleKey: text, ...held, alsoAllowedBy: list(Type.Object(held)), accounts },
+  { title: 'RoleByRule' },
+)
 
 export const policyWho = question({
   name: 'policy who',
@@ -153,10 +167,10 @@ text that a spreadsheet would evaluate as a formula.`,
     ...{ ...call, superusers: list(Type.Object({ roleKey: text, clause: text })) },
     ...{
       otherMethods: list(rule),
-      allows: word<'none' | 'roles' | 'authenticated' | 'everyone'>(),
+      allows: word('none', 'roles', 'authenticated', 'everyone'),
     },
     ...{ refusal: Type.Optional(text), refused: Type.Optional(text), isUnserved: flag },
-    ...{ route: nullable(text), access: nullable(text), upstream: nullable(text) },
+    ...{ route: nullable(text), access: nullable(access), upstream: nullable(text) },
     ...{ isFixedResponse: flag, endpoint: nullable(text), exclusion: nullable(exclusion) },
     ...{ admin: Type.Object({ allowed: flag, accounts }), roles: list(roleByRule) },
     ...{ deniedRoles: list(roleByRule), ...about },
@@ -196,7 +210,12 @@ headers and bodies are not considered.`,
     ...askedFields,
   },
   document: Type.Object({
-    ...{ allowed: flag, step: word<Verdict['step']>(), need: Type.Optional(word<Need>()) },
+    allowed: flag,
+    step: word(
+      ...(['admin', 'exclusion', 'superuser', 'rule', 'none', 'route'] as const),
+      ...(['endpoint', 'refused'] as const),
+    ),
+    need: Type.Optional(word('nothing', 'identity', 'permission')),
     ...{ rule: Type.Optional(rule), exclusion: Type.Optional(exclusion) },
     clause: Type.Optional(text),
     ...{ roleKey: nullable(text, 'null: the gateway does not identify the caller.'), ...call },
@@ -212,9 +231,9 @@ headers and bodies are not considered.`,
       }),
     ),
     token: Type.Optional(Type.Object({ id: text, expiresAt: text, caller })),
-    ...{ route: nullable(text), access: nullable(text), upstream: nullable(text) },
+    ...{ route: nullable(text), access: nullable(access), upstream: nullable(text) },
     ...{ isFixedResponse: flag, endpoint: nullable(text) },
-    nearMisses: list(Type.Object({ differs: word<NearMiss['differs']>(), rule })),
+    nearMisses: list(Type.Object({ differs, rule })),
     notes: list(text),
     ...{ policy: nullable(text, 'null: no policy was asked.'), revision: nullable(text) },
   }),
@@ -264,24 +283,39 @@ has the database, and says when one of them could not be asked.`,
     },
   },
   document: list(
-    Type.Object({
-      ...{ revision: text, sequence: whole, author: text, message: text, at: text, kind: text },
-      ...{ id: Type.Optional(text), origin: Type.Optional(text), publisher: Type.Optional(text) },
-      signed: Type.Optional(Type.Object({ statement: text, signatures: list(text) })),
-      ...{ evidence: Type.Optional(evidence), signers: list(text) },
-    }),
+    Type.Object(
+      {
+        ...{ revision: text, sequence: whole, author: text, message: text, at: text, kind: text },
+        ...{ id: Type.Optional(text), origin: Type.Optional(text), publisher: Type.Optional(text) },
+        signed: Type.Optional(Type.Object({ statement: text, signatures: list(text) })),
+        ...{ evidence: Type.Optional(evidence), signers: list(text) },
+      },
+      { title: 'HistoryEntry' },
+    ),
   ),
 })
 
-/** Words by any name. */
-const words = Type.Record(Type.String({ pattern: '' }), text)
+/** Cells by role or letter. */
+const cells = Type.Record(
+  Type.String({ pattern: '' }),
+  word(
+    ...(['no', 'allowed', 'inherited', 'superuser', 'everyone', 'partly'] as const),
+    ...(['partly inherited', 'partly everyone', 'denied', 'admin'] as const),
+  ),
+)
 
-const operation = Type.Object({
+const operation = {
   ...{ ...call, access: list(text), servedBy: list(text), isFixedResponse: flag, isExact: flag },
-  cells: Type.Union([words, text], {
-    description: 'The cell of each role that may do something, or with compact a letter for each.',
-  }),
-})
+} as const
+const compactOperation = Type.Object(
+  { ...operation, cells: Type.String({ description: 'A letter for each role.' }) },
+  { title: 'CompactOperation' },
+)
+const matrix = {
+  ...{ policy: text, revision: text, roles: list(text) },
+  ...{ unserved: list(Type.Object(call)), refused: list(Type.Object(call)) },
+  ...{ unasked: list(Type.Object(call)), routesWithoutRule: list(text), notes: list(text) },
+} as const
 
 export const policyMatrix = question({
   name: 'policy matrix',
@@ -299,10 +333,11 @@ each role instead, which "cells" explains: a few hundred KB for 200 roles and 2,
     compact: { description: 'with --output json, one letter for each role of an operation' },
     ...askedFields,
   },
-  document: Type.Object({
-    ...{ policy: text, revision: text, roles: list(text) },
-    ...{ cells: Type.Optional(words), operations: list(operation) },
-    ...{ unserved: list(Type.Object(call)), refused: list(Type.Object(call)) },
-    ...{ unasked: list(Type.Object(call)), routesWithoutRule: list(text), notes: list(text) },
-  }),
+  document: Type.Union([
+    Type.Object({ ...matrix, operations: list(Type.Object({ ...operation, cells })) }),
+    Type.Object(
+      { ...matrix, cells, operations: list(compactOperation) },
+      { title: 'CompactMatrix', description: 'With compact. "cells" says what the letters mean.' },
+    ),
+  ]),
 })

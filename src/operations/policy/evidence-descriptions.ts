@@ -1,9 +1,8 @@
 import { Type } from '../../config/schema/type.ts'
-import type { NearMiss } from '../../policy/engine/decision.ts'
 import { question } from '../operation.ts'
-import { flag, list, nullable, text, time, whole, word } from '../schema.ts'
+import { flag, list, nullable, text, time, whole } from '../schema.ts'
 import { askedFields } from './fields.ts'
-import { about, call, columns, countedRule, problem } from './schemas.ts'
+import { about, call, columns, countedRule, differs, problem } from './schemas.ts'
 
 const observed = {
   ...{ days: whole, observedDays: whole, hours: whole, decisions: whole, uncounted: whole },
@@ -76,6 +75,17 @@ tests would fail. Comments and order stay, and so does what is too new to tell.`
   }),
 })
 
+const denial = Type.Object(
+  {
+    ...{ roleKey: text, method: text, path: Type.Optional(text), domain: Type.Optional(text) },
+    ...{ route: Type.Optional(text), count: whole, last: time, line: Type.Optional(text) },
+    nearMisses: list(Type.Object({ differs, rule: countedRule })),
+    ...{ allowedNow: Type.Optional(flag), step: Type.Optional(text) },
+    ...{ isUnserved: Type.Optional(flag), rule: Type.Optional(countedRule) },
+  },
+  { title: 'Denial' },
+)
+
 export const policyDenials = question({
   name: 'policy denials',
   summary: 'list what gateways refused most often, and the line that would allow it',
@@ -100,15 +110,7 @@ is asked, for example without a valid token, are not counted.`,
   },
   document: Type.Object({
     ...{ since: text, observed: Type.Object(observed), refusals: whole, others: whole },
-    denials: list(
-      Type.Object({
-        ...{ roleKey: text, method: text, path: Type.Optional(text), domain: Type.Optional(text) },
-        ...{ route: Type.Optional(text), count: whole, last: time, line: Type.Optional(text) },
-        nearMisses: list(Type.Object({ differs: word<NearMiss['differs']>(), rule: countedRule })),
-        ...{ allowedNow: Type.Optional(flag), step: Type.Optional(text) },
-        ...{ isUnserved: Type.Optional(flag), rule: Type.Optional(countedRule) },
-      }),
-    ),
+    denials: list(denial),
     ...{ left: whole, ...about },
   }),
 })

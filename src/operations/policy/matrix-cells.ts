@@ -24,7 +24,7 @@ export const cellWords = Object.fromEntries(
   Object.entries(cells).map(([kind, [word]]) => [kind, word]),
 ) as Readonly<Record<Cell, CellWord>>
 
-export const letterMeanings = Object.fromEntries(
+export const letterMeanings: Readonly<Record<string, CellWord>> = Object.fromEntries(
   Object.values(cells).map(([word, letter]) => [letter, word]),
 )
 

@@ -50,18 +50,20 @@ function requireEvaluable({ policies }: AskedPolicy, documented: readonly Operat
 function documentOf(asked: AskedPolicy, documented: Documented, isCompact: boolean): Document {
   const found = matrix(asked, documented.operations)
   const roles = ['admin', ...found.roles]
-  return {
-    ...{ policy: asked.name, revision: asked.policies.revision, roles },
-    ...(isCompact && { cells: letterMeanings }),
-    operations: found.operations.map((operation) => {
-      const { method, path, access, servedBy, isFixedResponse, isExact } = operation
-      const cells = isCompact ? lettersOf(operation) : wordsOf(operation, roles)
-      return { method, path, access, servedBy, isFixedResponse, isExact, cells }
-    }),
+  const before = { policy: asked.name, revision: asked.policies.revision, roles }
+  const after = {
     ...{ unserved: found.unserved, refused: found.refused, unasked: found.unasked },
     routesWithoutRule: found.routesWithoutRule,
     notes: [...notesOn(found, asked), ...documented.notes],
   }
+  const operations = <Cells>(cellsIn: (operation: MatrixOperation) => Cells) =>
+    found.operations.map((operation) => {
+      const { method, path, access, servedBy, isFixedResponse, isExact } = operation
+      return { method, path, access, servedBy, isFixedResponse, isExact, cells: cellsIn(operation) }
+    })
+  return isCompact
+    ? { ...before, cells: letterMeanings, operations: operations(lettersOf), ...after }
+    : { ...before, operations: operations((each) => wordsOf(each, roles)), ...after }
 }
 
 /** Without cells of roles that may do nothing, which are most of them. */

@@ -1,14 +1,14 @@
 import { type TSchema, type TUnsafe, Type, type ValueOf } from '../../config/schema/type.ts'
-import type { Disagreement } from '../../policy/shadow/evidence.ts'
-import type { FleetEvidence, ReplicaEvidence } from '../../policy/shadow/fleet-evidence.ts'
+import type { FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { Obstacle } from '../../policy/shadow/promotion.ts'
 import type { Replay } from '../../replay/replay.ts'
 import type { Head, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
 import { change, local, question } from '../operation.ts'
+import { accessDiff } from '../policy/check-descriptions.ts'
 import type { diffDocument } from '../policy/diff-document.ts'
 import type { EngineReport } from '../policy/engine-cost.ts'
-import { flag, list, nullable, open, text, time, typed, whole } from '../schema.ts'
+import { flag, list, nullable, number, open, text, time, typed, whole, word } from '../schema.ts'
 import type { Convergence } from './convergence.ts'
 import type { proposalDocument } from './proposal-state.ts'
 
@@ -59,10 +59,29 @@ replica that no longer runs. Shows why a replica cannot load or confirm the newe
   }),
 })
 
+const ground = Type.Object({
+  step: text,
+  rule: Type.Optional(Type.Object({ file: text, line: whole, text })),
+})
+const disagreement = Type.Object(
+  {
+    ...{ would: word('deny', 'allow'), role: text, method: text, live: ground, shadow: ground },
+    ...{ count: whole, first: time, last: time, requestId: text, path: Type.Optional(text) },
+    ...{ domain: Type.Optional(text), userId: Type.Optional(text) },
+  },
+  { title: 'Disagreement' },
+)
+const evaluating = Type.Object(
+  {
+    ...{ id: text, state: word('evaluating', 'failed', 'missing', 'lost', 'ended') },
+    ...{ version: Type.Optional(text), evaluatingMs: number, problem: Type.Optional(text) },
+    ...counts,
+  },
+  { title: 'EvaluatingReplica' },
+)
 const evidence = {
-  replicas: list(open<ReplicaEvidence>()),
-  ...counts,
-  ...{ against: list(text), disagreements: list(open<Disagreement>()) },
+  replicas: list(evaluating),
+  ...{ ...counts, against: list(text), disagreements: list(disagreement) },
 } as const
 const observed = Type.Object({
   shadow: Type.Object({ revision: text, author: text, message: text, at: time }),
@@ -112,15 +131,24 @@ export const policyShadowEnd = change({
 })
 
 const proposal = {
-  ...{ revision: text, state: text, author: text, message: text, at: text, kind: text },
-  ...{ over: nullable(text, 'null: nothing was published.'), evidence: open() },
+  ...{ revision: text, state: word('open', 'approved', 'stale'), author: text, message: text },
+  ...{ at: text, kind: word('push', 'rollback') },
+  over: nullable(text, 'null: nothing was published.'),
+  evidence: Type.Object(
+    {
+      warnings: whole,
+      tests: Type.Optional(Type.Object({ passed: whole, coverage: number })),
+      replay: Type.Optional(open()),
+    },
+    { title: 'ProposalEvidence' },
+  ),
   ...{ signers: list(text), needed: whole },
   otherSignatures: Type.Integer({ description: 'Signatures that do not count.' }),
 } as const
 
 type ProposalDocument = ReturnType<typeof proposalDocument>
 type Diff = ReturnType<typeof diffDocument>
-const diff = typed<Diff>(open())
+const diff = typed<Diff>(accessDiff)
 
 /** One proposal, with what its signatures are about. */
 interface ProposalInFull extends ProposalDocument {
@@ -145,15 +173,18 @@ does not revoke its signatures: someone who copied it can use them until another
   },
   document: typed<readonly ProposalDocument[] | ProposalInFull>(
     Type.Union([
-      list(Type.Object(proposal)),
-      Type.Object({
-        ...{ ...proposal, statement: text, signatures: list(text) },
-        base: nullable(
-          Type.Object({ statement: text, signatures: list(text) }),
-          'What others signed of its predecessor; null: nothing.',
-        ),
-        diff: optional(diff),
-      }),
+      list(Type.Object(proposal, { title: 'Proposal' })),
+      Type.Object(
+        {
+          ...{ ...proposal, statement: text, signatures: list(text) },
+          base: nullable(
+            Type.Object({ statement: text, signatures: list(text) }),
+            'What others signed of its predecessor; null: nothing.',
+          ),
+          diff: optional(diff),
+        },
+        { title: 'ProposalInFull' },
+      ),
     ]),
   ),
 })
@@ -277,7 +308,7 @@ const shadowPlan = Type.Object({
 })
 const shadowPushed = Type.Object({
   ...{ ok: flag, shadow: open<ShadowHead>(), ...shadowChecked },
-  replicas: optional(list(open<ReplicaEvidence>())),
+  replicas: optional(list(evaluating)),
 })
 /** What would become the shadow. */
 export type ShadowPlan = ValueOf<typeof shadowPlan>

@@ -19,7 +19,7 @@ export const roleList = question({
   name: 'role list',
   summary: 'list all roles with their data scope and number of accounts',
   input: {},
-  document: Type.Array(Type.Object(summary)),
+  document: Type.Array(Type.Object(summary, { title: 'RoleSummary' })),
 })
 
 export const roleShow = question({

@@ -1,5 +1,4 @@
 import { Type } from '../../config/schema/type.ts'
-import type { TargetState } from '../../fleet/replica-facts.ts'
 import { question } from '../operation.ts'
 import { flag, list, nullable, text, time, whole, word } from '../schema.ts'
 
@@ -81,7 +80,7 @@ and a state is the worst one of any worker.`,
             target: Type.String({ description: 'The address too if the name has several.' }),
             weight: Type.Integer({ description: 'Its part of the requests beside the others.' }),
             sharePercent: Type.Integer({ description: 'Below 100 while it warms up.' }),
-            circuit: word<'closed' | 'half-open' | 'open'>(),
+            circuit: word('closed', 'half-open', 'open'),
             healthy: flag,
             ejectedMs: Type.Integer({ description: '0: it is not ejected.' }),
             ...{ ejections: whole, recentRequests: whole, recentFailures: whole },
@@ -94,32 +93,43 @@ and a state is the worst one of any worker.`,
   }),
 })
 
-const facts = Type.Object({
-  ...{ startedAt: time, mode: text },
-  worker: Type.Optional(Type.Integer({ description: 'Absent without several workers.' })),
-  ready: flag,
-  configuration: Type.Optional(Type.Object({ revision: text, since: time, rejected: flag })),
-  clock: Type.Optional(
-    Type.Object({
-      aheadMs: Type.Number({ description: 'Negative: behind.' }),
-      withinMs: Type.Number({ description: 'The true value is within this of aheadMs.' }),
-      source: word<'Redis' | 'the database'>(),
+const targetOut = Type.Object(
+  {
+    ...{ upstream: text, target: text },
+    state: word('circuit-open', 'circuit-half-open', 'unhealthy', 'ejected'),
+  },
+  { title: 'TargetOut' },
+)
+
+const facts = Type.Object(
+  {
+    ...{ startedAt: time, mode: text },
+    worker: Type.Optional(Type.Integer({ description: 'Absent without several workers.' })),
+    ready: flag,
+    configuration: Type.Optional(Type.Object({ revision: text, since: time, rejected: flag })),
+    clock: Type.Optional(
+      Type.Object({
+        aheadMs: Type.Number({ description: 'Negative: behind.' }),
+        withinMs: Type.Number({ description: 'The true value is within this of aheadMs.' }),
+        source: word('Redis', 'the database'),
+      }),
+    ),
+    keys: Type.Object({
+      signer: nullable(text, 'null: no key signs.'),
+      ids: list(text),
+      ...{ count: whole, since: time, rejected: flag },
     }),
-  ),
-  keys: Type.Object({
-    signer: nullable(text, 'null: no key signs.'),
-    ids: list(text),
-    ...{ count: whole, since: time, rejected: flag },
-  }),
-  certificate: Type.Optional(Type.Object({ names: text, notAfter: text, rejected: flag })),
-  upstreams: Type.Object({
-    ...{ targets: whole, out: whole },
-    named: list(Type.Object({ upstream: text, target: text, state: word<TargetState>() })),
-  }),
-  outcomes: Type.Record(Type.String({ pattern: '' }), whole, {
-    description: 'Finished requests since the start.',
-  }),
-})
+    certificate: Type.Optional(Type.Object({ names: text, notAfter: text, rejected: flag })),
+    upstreams: Type.Object({
+      ...{ targets: whole, out: whole },
+      named: list(targetOut),
+    }),
+    outcomes: Type.Record(Type.String({ pattern: '' }), whole, {
+      description: 'Finished requests since the start.',
+    }),
+  },
+  { title: 'ReplicaFacts' },
+)
 
 export const fleet = question({
   name: 'fleet',
@@ -142,14 +152,17 @@ health check fails, or outlier detection has ejected them.`,
     converged: flag,
     counts: Type.Object({ current: whole, behind: whole, stale: whole, lost: whole }),
     replicas: list(
-      Type.Object({
-        id: text,
-        state: Type.Enum(['current', 'behind', 'stale', 'lost']),
-        ...{ revision: nullable(text), version: text },
-        ageSeconds: Type.Number({ description: 'Since its last report.' }),
-        lastError: Type.Optional(text),
-        facts: Type.Optional(facts),
-      }),
+      Type.Object(
+        {
+          id: text,
+          state: Type.Enum(['current', 'behind', 'stale', 'lost']),
+          ...{ revision: nullable(text), version: text },
+          ageSeconds: Type.Number({ description: 'Since its last report.' }),
+          lastError: Type.Optional(text),
+          facts: Type.Optional(facts),
+        },
+        { title: 'Replica' },
+      ),
     ),
   }),
 })

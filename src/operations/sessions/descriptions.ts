@@ -20,12 +20,15 @@ Tokens of service accounts and of other issuers are not sessions.`,
   document: Type.Object({
     total: Type.Integer({ description: 'Also those that limit leaves out.' }),
     sessions: Type.Array(
-      Type.Object({
-        ...{ id: text, userId: text, username: text, roleKey: text, address: text },
-        agent: Type.String({ description: 'User-Agent of the login.' }),
-        via: Type.Enum(['console', 'gateway']),
-        ...{ issuedAt: time, expiresAt: time, seenAt: time },
-      }),
+      Type.Object(
+        {
+          ...{ id: text, userId: text, username: text, roleKey: text, address: text },
+          agent: Type.String({ description: 'User-Agent of the login.' }),
+          via: Type.Enum(['console', 'gateway']),
+          ...{ issuedAt: time, expiresAt: time, seenAt: time },
+        },
+        { title: 'LiveSession' },
+      ),
     ),
   }),
 })

@@ -15,7 +15,10 @@ const order: readonly string[] = [
 /** Commands and console are views of operations: what they may import besides themselves. */
 const forViews = {
   cli: ['kernel', 'background', 'fleet', 'messages', 'config', 'operations'],
-  console: ['kernel', 'background', 'fleet', 'messages', 'log', 'http', 'operations', 'cli'],
+  console: [
+    ...['kernel', 'background', 'fleet', 'messages', 'config', 'log', 'http'],
+    ...['operations', 'cli'],
+  ],
 }
 
 /** Folders with more than views. The console logs people in by itself; the others only get fewer. */

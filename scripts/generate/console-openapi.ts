@@ -1,21 +1,31 @@
-import type { Command, CommandSpec, FindCommand } from '../../src/cli/command.ts'
+import type { CommandSpec, FindCommand } from '../../src/cli/command.ts'
 import { type Operation, offeredOperations } from '../../src/cli/offered/operations.ts'
 import { type Parameter, parametersOf } from '../../src/cli/offered/parameters.ts'
+import * as answers from '../../src/console/access/answers.ts'
 import { directoryName, draftName, mostFiles } from '../../src/console/api/draft.ts'
+import { decisionEvents, trafficEvents } from '../../src/console/live/events.ts'
+import { errors, problem } from '../../src/console/problem.ts'
 import { version } from '../../src/kernel/version.ts'
+import { allDescriptions } from './descriptions.ts'
+import { createSchemas, type Schemas } from './named-schemas.ts'
 
 /** The description of the management API, as `docs/console-openapi.yaml` has it. */
 export async function openApiDocument(find: FindCommand): Promise<object> {
-  const paths: Record<string, Record<string, object>> = structuredClone(accessPaths)
-  const schemas: Record<string, object> = { Errors: errors, Problem: problem }
+  const schemas = createSchemas()
+  const paths: Record<string, Record<string, object>> = accessPaths(schemas)
+  const descriptions = await allDescriptions()
   for (const operation of offeredOperations) {
     const command = await find(operation.command)
     if (command === undefined) throw new Error(`unknown command ${operation.command}`)
-    const path = `/${operation.command.replaceAll(' ', '/')}`
-    const method = operation.kind === undefined ? 'get' : 'post'
-    paths[path] = { ...paths[path], [method]: describe(operation, command) }
-    const { operation: typed } = command
-    if (typed !== undefined) schemas[schemaName(operation.command)] = typed.document
+    const { command: words, kind } = operation
+    const path = `/${words.replaceAll(' ', '/')}`
+    const method = kind === undefined ? 'get' : 'post'
+    const typed = descriptions.get(`${kind === 'change' ? 'change' : 'question'} ${words}`)
+    // Two operations of one name have two answers.
+    const isSecond = kind === 'change' && descriptions.has(`question ${words}`)
+    const name = `${schemaName(words)}${isSecond ? 'Change' : ''}`
+    const document = typed && schemas.refer(typed.document, name)
+    paths[path] = { ...paths[path], [method]: describe(operation, command.spec, document) }
   }
   return {
     openapi: '3.1.0',
@@ -37,13 +47,13 @@ export async function openApiDocument(find: FindCommand): Promise<object> {
           description: 'postern-console on plain HTTP.',
         },
       },
-      responses,
-      schemas,
+      responses: responses(schemas),
+      schemas: schemas.all(),
     },
   }
 }
 
-function describe(operation: Operation, { spec, operation: typed }: Command): object {
+function describe(operation: Operation, spec: CommandSpec, document: object | undefined): object {
   const { kind = 'question', role } = operation
   const parameters = parametersOf(operation, spec)
   const needs = kind === 'change' ? ', console.write and a recent confirmation' : ''
@@ -58,23 +68,23 @@ function describe(operation: Operation, { spec, operation: typed }: Command): ob
           requestBody: { required: true, content: jsonContent(bodySchema(operation, parameters)) },
         }),
     responses: {
-      200: typed === undefined ? { $ref: '#/components/responses/Printed' } : documented(spec),
-      ...Object.fromEntries(
-        Object.keys(problems).map((status) => [
-          status,
-          { $ref: `#/components/responses/Problem${status}` },
-        ]),
-      ),
+      200:
+        document === undefined
+          ? { $ref: '#/components/responses/Printed' }
+          : documented(spec, document),
+      ...problemsOf(400, 401, 403, 422, 429, 503),
     },
   }
 }
 
 /** What the command prints, with the schema of its JSON. */
-function documented({ name, exitCodes }: CommandSpec): object {
-  const document = schemaRef(schemaName(name))
+function documented({ exitCodes, options }: CommandSpec, document: object): object {
   // An answer too: the command asked, and refuses or found nothing.
   const schema = exitCodes[1] === undefined ? document : { anyOf: [document, schemaRef('Errors')] }
-  return { ...printed, content: { ...jsonContent(schema), 'text/plain': {} } }
+  const formats = options['output']?.choices ?? []
+  const others = Object.entries(textTypes).filter(([format]) => formats.includes(format))
+  const content = Object.fromEntries(others.map(([, type]) => [type, textContent]))
+  return { ...printed, content: { ...jsonContent(schema), ...content } }
 }
 
 function schemaRef(name: string): object {
@@ -125,97 +135,185 @@ const directory = {
   description: 'The directory of the files, as the command names it in what it prints.',
 }
 
-const errors = {
-  type: 'object',
-  properties: {
-    ok: { const: false },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: { message: { type: 'string' }, kind: { type: 'string' } },
-        required: ['message'],
-      },
-    },
-  },
-  required: ['ok', 'errors'],
-}
-
-/** RFC 9457. What a command printed besides stays a member of it. */
-const problem = {
-  type: 'object',
-  properties: {
-    type: {
-      type: 'string',
-      pattern: '^urn:postern:problem:[a-z-]+$',
-      description: 'Which refusal or fault it is; it does not change.',
-    },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string', description: 'What is wrong, in one line.' },
-    ...errors.properties,
-  },
-  required: ['type', 'title', 'status', 'detail'],
-}
-
 function jsonContent(schema: object): object {
   return { 'application/json': { schema } }
 }
 
 const problems: Readonly<Record<number, string>> = {
-  400: 'The parameters are not valid.',
+  400: 'The parameters are not valid, or a login was refused.',
   401: 'No session, or it has ended.',
   403: 'The role does not allow it, also for this account, the password was not entered within five minutes, or another site asks.',
   422: 'The policy, a file or the configuration is not valid.',
-  429: 'Too many questions wait: try again after Retry-After seconds.',
+  429: 'Too many questions wait, or too many logins failed: try again after Retry-After seconds.',
   503: 'Redis, the database or the gateway is unreachable.',
 }
+
+function problemsOf(...statuses: readonly number[]): object {
+  const named = statuses.map((status) => [`${status}`, `Problem${status}`] as const)
+  return Object.fromEntries(
+    [...named, ['default', 'Problem'] as const].map(([status, name]) => [
+      status,
+      { $ref: `#/components/responses/${name}` },
+    ]),
+  )
+}
+
+const textContent = { schema: { type: 'string' } }
+
+const textTypes = { text: 'text/plain', csv: 'text/csv', jsonl: 'application/jsonl' }
 
 const printed = {
   description: 'What the command printed.',
   headers: {
     'Postern-Exit-Code': { description: 'Exit code of the command.', schema: { type: 'string' } },
   },
-  content: { 'application/json': {}, 'text/plain': {}, 'text/csv': {} },
+  content: { 'application/json': {}, 'text/plain': textContent, 'text/csv': textContent },
 }
 
-const responses = {
-  Printed: printed,
-  ...Object.fromEntries(
-    Object.entries(problems).map(([status, description]) => [
-      `Problem${status}`,
-      { description, content: { 'application/problem+json': { schema: schemaRef('Problem') } } },
-    ]),
-  ),
+function responses(schemas: Schemas): object {
+  schemas.refer(errors, 'Errors')
+  const content = {
+    'application/problem+json': { schema: schemas.refer(problem, 'Problem') },
+    // What a command printed, where the caller asked for another format than JSON.
+    'text/plain': textContent,
+  }
+  return {
+    Printed: printed,
+    Problem: { description: 'Another error: nothing there, too large, or a bug.', content },
+    ...Object.fromEntries(
+      Object.entries(problems).map(([status, description]) => [
+        `Problem${status}`,
+        { description, content },
+      ]),
+    ),
+  }
 }
 
-const done = (description: string) => ({ 200: { description } })
 const open = { security: [] }
-const moved = { 302: { description: 'To the provider, or back to the pages.' } }
 
-/** The routes that are no command: login, and what a login page needs. */
-const accessPaths: Readonly<Record<string, Record<string, object>>> = {
-  '/session': { get: { summary: 'who is logged in', responses: done('The session.') } },
-  '/session/confirm': {
-    post: { summary: 'enter the password or code again', responses: done('Confirmed.') },
-  },
-  '/login': { post: { summary: 'log in', ...open, responses: done('The session.') } },
-  '/logout': { post: { summary: 'log out', responses: done('Logged out.') } },
-  '/providers': {
-    get: { summary: 'ways to log in', ...open, responses: done('Providers.') },
-  },
-  '/live/traffic': {
-    get: { summary: 'requests by outcome, as server-sent events', responses: done('A stream.') },
-  },
-  '/live/decisions': {
-    get: { summary: 'decisions, as server-sent events', responses: done('A stream.') },
-  },
-  '/captcha': { get: { summary: 'a captcha', ...open, responses: done('Its ID and picture.') } },
-  '/login/oidc/{provider}': {
-    get: { summary: 'log in with a provider', ...open, responses: moved },
-  },
-  '/login/oidc/{provider}/callback': {
-    get: { summary: 'where providers return to', ...open, responses: moved },
-  },
-  '/captcha.wav': { get: { summary: 'its recording', ...open, responses: done('A WAV.') } },
+/** The routes that are no command: login, what a login page needs, and live streams. */
+function accessPaths({ refer }: Schemas): Record<string, Record<string, object>> {
+  const json = (description: string, schema: object, ...statuses: readonly number[]) => ({
+    responses: { 200: { description, content: jsonContent(schema) }, ...problemsOf(...statuses) },
+  })
+  const body = (schema: object) => ({
+    requestBody: { required: true, content: jsonContent(schema) },
+  })
+  const session = refer(answers.session, 'Session')
+  /** Each event has a name, and data in JSON. */
+  const stream = (name: string, events: Readonly<Record<string, object>>) => {
+    const anyOf = Object.entries(events).map(([event, data]) => ({
+      type: 'object',
+      properties: { event: { const: event }, data },
+      required: ['event', 'data'],
+    }))
+    const schema = refer({ description: 'One event.', anyOf }, name)
+    return {
+      responses: {
+        200: { description: 'A stream of events.', content: { 'text/event-stream': { schema } } },
+        ...problemsOf(401, 403, 429, 503),
+      },
+    }
+  }
+  const moved = {
+    responses: {
+      302: { description: 'To the provider, or back to the pages.' },
+      ...problemsOf(400, 401, 403, 429, 503),
+    },
+  }
+  const back = {
+    responses: {
+      200: { description: 'A page that moves on.', content: { 'text/html': textContent } },
+      ...problemsOf(400, 429, 503),
+    },
+  }
+  return {
+    '/session': {
+      get: { summary: 'who is logged in', ...json('The session.', session, 401, 403, 503) },
+    },
+    '/session/confirm': {
+      post: {
+        summary: 'enter the password or code again',
+        ...body(refer(answers.confirmation, 'Confirmation')),
+        ...json('The confirmed session, in the cookie.', session, 400, 401, 403, 429, 503),
+      },
+    },
+    '/login': {
+      post: {
+        ...{ summary: 'log in', ...open, ...body(refer(answers.credentials, 'Credentials')) },
+        ...json('The session, in the cookie.', session, 400, 403, 429, 503),
+      },
+    },
+    '/logout': {
+      post: {
+        summary: 'log out',
+        ...json('Logged out.', refer(answers.loggedOut, 'LoggedOut'), 401, 403, 503),
+      },
+    },
+    '/providers': {
+      get: {
+        summary: 'ways to log in',
+        ...open,
+        ...json('Ways to log in.', refer(answers.providers, 'Providers'), 403),
+      },
+    },
+    '/live/traffic': {
+      get: {
+        summary: 'requests by outcome, as server-sent events',
+        ...stream('TrafficEvent', trafficEvents),
+      },
+    },
+    '/live/decisions': {
+      get: {
+        summary: 'decisions, as server-sent events',
+        ...stream('DecisionEvent', decisionEvents),
+      },
+    },
+    '/captcha': {
+      get: {
+        summary: 'a captcha',
+        ...open,
+        ...json('Its ID and picture.', refer(answers.captcha, 'Captcha'), 403, 429, 503),
+      },
+    },
+    '/captcha.wav': {
+      get: {
+        ...{ summary: 'its recording', ...open },
+        parameters: [
+          { ...inUrl('text'), required: true, description: 'From the address of the recording.' },
+          { ...inUrl('lang'), description: 'zh or en (default).' },
+        ],
+        responses: {
+          200: {
+            description: 'A recording.',
+            content: { 'audio/wav': { schema: { type: 'string', format: 'binary' } } },
+          },
+          ...problemsOf(403, 429, 503),
+        },
+      },
+    },
+    '/login/oidc/{provider}': {
+      get: {
+        summary: 'log in with a provider',
+        ...open,
+        parameters: [
+          { name: 'provider', in: 'path', required: true, schema: { type: 'string' } },
+          { ...inUrl('to'), description: 'Where the pages go on, such as #/who.' },
+          { ...inUrl('confirm'), description: 'Confirms the session of the caller.' },
+        ],
+        ...moved,
+      },
+    },
+    '/login/oidc/{provider}/callback': {
+      get: {
+        ...{ summary: 'where providers return to', ...open },
+        parameters: [{ name: 'provider', in: 'path', required: true, schema: { type: 'string' } }],
+        ...back,
+      },
+    },
+  }
+}
+
+function inUrl(name: string) {
+  return { name, in: 'query', schema: { type: 'string' } }
 }

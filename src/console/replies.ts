@@ -4,13 +4,7 @@ import { envelopeOf, extraHeaders } from '../http/reply-error.ts'
 import { Fault, Refusal } from '../kernel/errors.ts'
 import type { Log } from '../log/log.ts'
 import type { Messages } from '../messages/messages.ts'
-import { ClientGone, Problem, type ProblemMembers, problemMembers, problemType } from './problem.ts'
-
-/** One reason, also in the form in which commands print errors; `kind` tells pages which one it is. */
-interface ErrorBody extends ProblemMembers {
-  readonly ok: false
-  readonly errors: readonly [{ readonly message: string; readonly kind?: string }]
-}
+import { ClientGone, type ErrorBody, Problem, problemMembers, problemType } from './problem.ts'
 
 /** Replies to a request that failed. The only writer of errors. */
 export type ReplyError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void

@@ -18,7 +18,12 @@ export async function checkDocument(
   const answer: unknown = JSON.parse(text)
   const document = contentType.includes('problem') ? withoutProblem(answer as Problem) : answer
   if (exitCode !== '0' && isFailure(document)) return
-  const [, errors] = Errors(closed(schema) as object, document)
+  checkSchema(name, schema, JSON.stringify(document))
+}
+
+/** Throws when a JSON document has not this schema, or a member or word that it does not name. */
+export function checkSchema(name: string, schema: unknown, text: string): void {
+  const [, errors] = Errors(closed(schema) as object, JSON.parse(text))
   if (errors.length === 0) return
   const found = errors.map(({ instancePath, message }) => `${instancePath} ${message}`)
   throw new Error(`${name} answers what its schema does not have: ${found.join('; ')}\n${text}`)
@@ -41,11 +46,16 @@ function isFailure(document: unknown): boolean {
   return typeof document === 'object' && document !== null && 'errors' in document
 }
 
-/** Clients accept new members; the tests do not, so that the schema has every one. */
+/** Clients accept new members and words; the tests do not, so that the schema has every one. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
   const parts = Object.entries(schema).map(([name, part]) => [name, closed(part)] as const)
   const isObject = 'properties' in schema && !('additionalProperties' in schema)
-  return { ...Object.fromEntries(parts), ...(isObject && { additionalProperties: false }) }
+  const { 'x-extensible-enum': words, ...known } = Object.fromEntries(parts)
+  return {
+    ...known,
+    ...(isObject && { additionalProperties: false }),
+    ...(Array.isArray(words) && { enum: words }),
+  }
 }

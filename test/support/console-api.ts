@@ -6,6 +6,7 @@ import { createErrorReplies } from '../../src/console/replies.ts'
 import { createMessages } from '../../src/messages/messages.ts'
 import { everyCommand } from '../../src/serve/console/every-command.ts'
 import { checkDocument } from './check-document.ts'
+import { checkResponse } from './check-response.ts'
 import { golden } from './golden/golden.ts'
 import { headersIn } from './golden/headers.ts'
 import { readTestConfig } from './test-config.ts'
@@ -71,6 +72,7 @@ export async function startConsoleApi(options: {
     const contentType = headers.get('content-type') ?? undefined
     const exitCode = headers.get('postern-exit-code')
     await checkDocument(call.split(' ')[1] ?? '', answer.body, exitCode, contentType)
+    checkResponse({ line: call, status, contentType, body: answer.body })
     record?.({ status, headers: headersIn((name) => headers.get(name) ?? undefined), ...answer })
     return { status, headers, ...answer }
   }

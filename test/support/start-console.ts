@@ -10,6 +10,7 @@ import { createLog } from '../../src/log/log.ts'
 import { everyCommand } from '../../src/serve/console/every-command.ts'
 import { openConsole, type RunningConsole } from '../../src/serve/console/open-console.ts'
 import { checkDocument } from './check-document.ts'
+import { checkResponse } from './check-response.ts'
 import { golden } from './golden/golden.ts'
 import { headersIn } from './golden/headers.ts'
 import { type RawAnswer, request, sendRaw } from './raw-client.ts'
@@ -166,7 +167,9 @@ async function send(port: number, line: string, given: ConsoleCall): Promise<Raw
   const [answer] = answers
   if (answer === undefined) throw new Error(`no answer to ${line}`)
   const code = answer.header('postern-exit-code')
-  await checkDocument(target, answer.body, code, answer.header('content-type'))
+  const contentType = answer.header('content-type')
+  await checkDocument(target, answer.body, code, contentType)
+  checkResponse({ line, status: answer.status, contentType, body: answer.body })
   record?.({
     status: answer.status,
     headers: headersIn((name) => answer.header(name)),

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ValueOf } from '../../config/schema/type.ts'
 import type { OfferedCaptcha } from '../../login/captcha/captcha.ts'
 import type { LoginButton } from '../../login/redirect-login.ts'
 import type { Throttle } from '../../login/throttle.ts'
 import { Problem } from '../problem.ts'
+import type * as answers from './answers.ts'
 import type { FindCallerOrigin } from './caller-origin.ts'
 import { inConsole } from './oidc-routes.ts'
 
@@ -32,11 +34,13 @@ export function addCaptchaRoutes(scope: FastifyInstance, parts: CaptchaRoutePart
   const count = (request: FastifyRequest) =>
     throttle.captcha({ address: originOf(request).address, foreign: false })
 
-  scope.get('/providers', { config: { access: 'anyone' } }, async () => ({
-    password: parts.hasPassword,
-    captcha: captchas !== undefined,
-    providers: parts.buttons.map(({ name, path }) => ({ name, url: inConsole(path) })),
-  }))
+  scope.get('/providers', { config: { access: 'anyone' } }, async () => {
+    const { buttons, hasPassword: password } = parts
+    const providers = buttons.map(({ name, path }) => ({ name, url: inConsole(path) }))
+    return { password, captcha: captchas !== undefined, providers } satisfies ValueOf<
+      typeof answers.providers
+    >
+  })
 
   if (captchas === undefined) return
 
@@ -45,7 +49,8 @@ export function addCaptchaRoutes(scope: FastifyInstance, parts: CaptchaRoutePart
     const { id, sealed } = await captchas.offer()
     const png = (await captchas.picture(sealed))?.toString('base64')
     const audio = `${prefix}/captcha.wav?text=${encodeURIComponent(sealed)}`
-    return { id, data: `data:image/png;base64,${png}`, audio }
+    const data = `data:image/png;base64,${png}`
+    return { id, data, audio } satisfies ValueOf<typeof answers.captcha>
   })
 
   scope.get('/captcha.wav', { config: { access: 'anyone' } }, async (request, reply) => {

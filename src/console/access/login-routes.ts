@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ValueOf } from '../../config/schema/type.ts'
 import { Fields } from '../../login/fields.ts'
 import type { LoginAttempt } from '../../login/login-attempt.ts'
 import type { Throttle } from '../../login/throttle.ts'
 import type { IssuedToken } from '../../token/sign-token.ts'
+import type * as answers from './answers.ts'
 import type { CallerOrigin, FindCallerOrigin } from './caller-origin.ts'
 import { readCookie, type SessionCookie } from './cookie.ts'
 import type { ConsoleGuard } from './guard.ts'
@@ -36,12 +38,15 @@ const bodyLimit = 16_384
 export function addLoginRoutes(scope: FastifyInstance, parts: LoginRouteParts): void {
   const { guard, sessions, cookie, originOf, facts } = parts
 
-  async function replySession(reply: FastifyReply, issued: IssuedToken): Promise<object> {
+  async function replySession(
+    reply: FastifyReply,
+    issued: IssuedToken,
+  ): Promise<ValueOf<typeof answers.session>> {
     void reply.header('set-cookie', cookie.issued(issued.token))
     return describe(await sessions.open(issued.token))
   }
 
-  function describe(session: ConsoleSession) {
+  function describe(session: ConsoleSession): ValueOf<typeof answers.session> {
     const { id, userId, username, roleKey, role, expiresAt, confirmedAt, provider } = session
     const confirmedUntil =
       confirmedAt !== undefined && sessions.isConfirmed(session) ? confirmedAt + confirmedMs : null
@@ -88,7 +93,7 @@ export function addLoginRoutes(scope: FastifyInstance, parts: LoginRouteParts): 
   scope.post('/logout', forCaller, async (request, reply) => {
     await parts.logOut(guard.sessionOf(request), originOf(request))
     void reply.header('set-cookie', cookie.cleared)
-    return { ok: true }
+    return { ok: true } satisfies ValueOf<typeof answers.loggedOut>
   })
 }
 

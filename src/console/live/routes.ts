@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { DecisionBatch } from '../../fleet/decision-batch.ts'
 import type { ConsoleGuard } from '../access/guard.ts'
+import type { decisionEvents, EventsOf, trafficEvents } from './events.ts'
 import type { Streams } from './streams.ts'
 import { stepMs, type Traffic } from './traffic.ts'
 
@@ -30,13 +31,13 @@ export function addLiveRoutes(scope: FastifyInstance, parts: LiveParts): void {
   const watch = parts.watchDecisions && shared(parts.watchDecisions)
 
   scope.get('/live/traffic', live, (request, reply) => {
-    const stream = streams.start(reply, guard.sessionOf(request))
+    const stream = streams.start<EventsOf<typeof trafficEvents>>(reply, guard.sessionOf(request))
     stream.send('history', { stepMs, points: traffic.points() })
     stream.onClose(traffic.follow((point) => stream.send('point', point)))
   })
 
   scope.get('/live/decisions', live, (request, reply) => {
-    const stream = streams.start(reply, guard.sessionOf(request))
+    const stream = streams.start<EventsOf<typeof decisionEvents>>(reply, guard.sessionOf(request))
     const tell = (isConnected: boolean) =>
       stream.send('state', { available: watch !== undefined, connected: isConnected })
     tell(false)

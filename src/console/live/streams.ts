@@ -5,9 +5,9 @@ import { securityHeaders } from '../headers.ts'
 import { Problem } from '../problem.ts'
 
 /** One open stream. */
-interface Stream {
+interface Stream<Events> {
   /** Sends an event, unless the client does not read: then it misses this one. */
-  readonly send: (event: string, data: unknown) => void
+  readonly send: <Name extends keyof Events & string>(event: Name, data: Events[Name]) => void
   /** Runs once, however the stream ends. */
   readonly onClose: (work: () => void) => void
 }
@@ -72,7 +72,7 @@ export function createStreams({ problemOf, limits = streamLimits }: StreamParts)
 
   const timers = [setInterval(() => void check(), limits.checkMs), setInterval(ping, limits.pingMs)]
 
-  function start(reply: FastifyReply, session: ConsoleSession): Stream {
+  function start<Events>(reply: FastifyReply, session: ConsoleSession): Stream<Events> {
     const own = [...open].filter((each) => each.session.userId === session.userId).length
     if (own >= limits.perPerson || open.size >= limits.all) {
       throw new Problem(429, 'too many live pages are open: close one of them')

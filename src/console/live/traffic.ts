@@ -1,3 +1,5 @@
+import type { TrafficPoint } from './events.ts'
+
 /** What a sample needs of each gateway. */
 interface SampledReplica {
   readonly id: string
@@ -10,17 +12,6 @@ interface SampledFleet {
   readonly revision: string | null
   readonly counts: Readonly<Record<string, number>>
   readonly replicas: readonly SampledReplica[]
-}
-
-/** One step of time. */
-interface TrafficPoint {
-  /** Its end, in milliseconds since 1970. */
-  readonly at: number
-  /** Requests that ended in it, by outcome. Absent: the gateways could not be asked. */
-  readonly outcomes?: Readonly<Record<string, number>>
-  readonly revision?: string | null
-  /** How many gateways are current, behind, stale or lost. */
-  readonly counts?: Readonly<Record<string, number>>
 }
 
 interface TrafficParts {

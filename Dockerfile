@@ -20,6 +20,7 @@ COPY src src
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
 COPY scripts/bundle.mjs scripts/
 RUN node scripts/bundle.mjs
+COPY client client
 COPY console console
 RUN node node_modules/vite/bin/vite.js build console
 # The context has no .git; without the argument, `postern version` reports the commit as unknown.

@@ -24,6 +24,8 @@ process.chdir(dist)
 /** The program, its threads, and what package.json exports. */
 const entries = [
   'main',
+  // Only packages have it: a gateway does not use it.
+  ...(existsSync(join(dist, 'client')) ? ['client/src/client'] : []),
   'login/methods/module/contract',
   'login/methods/module/module-worker',
   'login/password-worker',

@@ -10,11 +10,10 @@ function changedAt(...path) {
   return statSync(join(root, ...path), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-const sources = readdirSync(join(root, 'console'), { recursive: true })
-const newest = Math.max(
-  changedAt('package-lock.json'),
-  ...sources.map((name) => changedAt('console', name)),
+const sources = ['console', 'client'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
 )
+const newest = Math.max(changedAt('package-lock.json'), ...sources.map((name) => changedAt(name)))
 
 if (changedAt('dist', 'pages', 'index.html') <= newest) {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')

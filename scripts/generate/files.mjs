@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { commandSet, findCommand } from '../../src/cli/commands/table.ts'
 import { configJsonSchema } from '../../src/config/schema/json-schema.ts'
+import { clientTypes } from './client-types.ts'
 import { commandPages } from './commands.mjs'
 import { openApiDocument } from './console-openapi.ts'
 import { helmReadme } from './helm-readme.mjs'
@@ -21,6 +22,7 @@ const generators = {
   'docs/http-api.md': httpApi,
   'docs/refusals.md': refusals,
   'docs/console-openapi.yaml': consoleOpenApi,
+  'client/src/api.ts': async () => clientTypes(await openApiDocument(findCommand)),
 }
 
 /** The description of the management API, from its table. */

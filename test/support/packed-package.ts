@@ -27,7 +27,7 @@ export async function pack(root: string): Promise<string> {
   const built = join(root, 'package')
   mkdirSync(built)
   const node = process.execPath
-  for (const project of ['build', 'types']) {
+  for (const project of ['build', 'types', 'client']) {
     const tsc = ['node_modules/typescript/bin/tsc', '-p', `tsconfig.${project}.json`, '--noCheck']
     await succeed(node, [...tsc, '--outDir', join(built, 'dist')])
   }

@@ -1,7 +1,7 @@
 import type { TSchema, ValueOf } from '../config/schema/type.ts'
 import type { Context } from '../operations/context.ts'
 import type { Answer, Description, Fields, InputOf } from '../operations/operation.ts'
-import type { Printed } from './command.ts'
+import type { Printed, Terminal } from './command.ts'
 import { printable } from './format.ts'
 
 /** The formats of a document, by name. JSON is the document itself unless a view says otherwise. */
@@ -46,6 +46,16 @@ export interface Asking<Input, Plan> {
     /** What is said after no; absent: nothing. */
     readonly declined?: string
   }
+  /** Asks in another way, such as for a code from an app. Throws unless the change may be made. */
+  readonly talk?: (
+    reviewed: Answer<Plan>,
+    input: Input,
+    person: {
+      readonly output: string
+      readonly terminal: Terminal
+      readonly err: (text: string) => void
+    },
+  ) => Promise<void>
 }
 
 /** The same for a described change. */

@@ -1,11 +1,11 @@
 import { dataScopeInWords } from '../../kernel/data-scope.ts'
-import { maxFailures } from '../../login/second-factor/second-factor.ts'
 import type {
   dbMigrate,
   userDelete,
   userList,
   userShow,
 } from '../../operations/accounts/descriptions.ts'
+import { offAfter } from '../../operations/accounts/wrong-codes.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import { count, formatTable, jsonLine } from '../format.ts'
 import type { AskingOf, ViewOf } from '../view.ts'
@@ -67,8 +67,7 @@ function codesInWords(oneTimeCodes: User['oneTimeCodes'], notes: readonly string
   const { enrolledAt, key, recoveryCodesLeft, failures } = oneTimeCodes
   const since = `since ${enrolledAt ?? 'unknown'}, encrypted with ${key}`
   const left = `${count(recoveryCodesLeft, 'recovery code')} left`
-  const off = failures >= maxFailures ? `; off after ${maxFailures} wrong codes` : ''
-  return `${since}, ${left}${off}`
+  return [`${since}, ${left}`, offAfter(failures)].filter((part) => part !== undefined).join('; ')
 }
 
 /** An attack locks an account out at thousands of addresses. */

@@ -10,16 +10,16 @@ import {
   userRename,
   userRole,
   userShow,
+  userTotp,
   userUnlink,
 } from '../../operations/accounts/accounts.ts'
 import { tokenInspect, tokenRevoke } from '../../operations/tokens/tokens.ts'
 import type { Command } from '../command.ts'
-import { totpSpec } from '../second-factor/specs.ts'
 import { databaseFailures, operationCommand, storeFailures } from './operation-command.ts'
-import { command } from './run-command.ts'
 import { serviceTokenCommands } from './services.ts'
 
 const views = () => import('../accounts/user-views.ts')
+const totpViews = () => import('../second-factor/totp-view.ts')
 const tokenViews = () => import('../tokens/token-views.ts')
 
 /** How every change of an account is shown. */
@@ -76,7 +76,24 @@ export const userCommands: readonly Command[] = [
     examples: ['postern user delete alice', 'postern user delete alice --yes'],
     asking: async () => (await views()).userDeletion,
   }),
-  command(totpSpec, async () => (await import('../second-factor/user-totp.ts')).userTotp),
+  operationCommand(userTotp, {
+    arguments: ['name'],
+    usage: ['NAME [--no-confirm] [--yes]', 'NAME --recovery-codes', 'NAME --remove', '--list'],
+    exitCodes: {
+      0: 'done, or listed',
+      1: 'not done: unknown user, not enrolled, not confirmed, or a key to decrypt with is not loaded',
+      3: 'the configuration, a key or a table is not valid',
+      5: 'a store is unreachable, or the key of the secret is not loaded',
+    },
+    examples: [
+      'postern user totp alice',
+      'postern user totp alice --no-confirm --output json  # for a script that shows the QR code itself',
+      'postern user totp alice --recovery-codes',
+      'postern user totp --list',
+    ],
+    view: async () => (await totpViews()).userTotpView,
+    asking: async () => (await totpViews()).userTotpAsking,
+  }),
   operationCommand(userShow, {
     arguments: ['name'],
     exitCodes: { 0: 'shown', 1: 'unknown user', ...databaseFailures },

@@ -37,6 +37,10 @@ export async function askFirst<Input, Plan, Document, Shown>(
     for (const piece of pieces) terminal.out(piece)
     return { code: exitCodes[outcome], err: '' }
   }
+  if (asking.talk !== undefined) {
+    await asking.talk(reviewed, input, { output, terminal, err: context.err })
+    return commit()
+  }
   if (given['yes'] === true || isSure) return commit()
   const { question, unasked, declined } = asking.words(plan, input)
   if (await isConfirmed(question, unasked, terminal)) return commit()

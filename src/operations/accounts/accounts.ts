@@ -19,3 +19,4 @@ export const userDelete = implementReview(described.userDelete, async () => ({
 }))
 export const userLink = implement(described.userLink, links('userLink'))
 export const userUnlink = implement(described.userUnlink, links('userUnlink'))
+export const userTotp = implementReview(described.userTotp, () => import('./one-time-codes.ts'))

@@ -200,6 +200,53 @@ within a second.`,
   document: Type.Object({ ...done, userId: text, tokensEnded: flag }),
 })
 
+export const userTotp = local({
+  kind: 'change',
+  name: 'user totp',
+  summary: 'enroll an account in one-time codes, and manage its recovery codes',
+  details: `Prints a QR code for an authenticator app and, when a code from the app confirms it, ten recovery codes. Both are
+shown once. From then on every login of the account needs the field "otp": a code from the app, or a recovery
+code, each of which works once. Revokes every token of the user. For an account that is enrolled already it
+replaces app and recovery codes. Needs the keys of the gateways, which encrypt the secret.`,
+  input: {
+    name: { value: 'NAME', description: 'user name', unless: ['list', 'reencrypt'] },
+    'no-confirm': { description: 'enroll without a code from the app' },
+    yes: { description: 'do not ask before replacing one-time codes' },
+    'recovery-codes': { description: 'print ten new recovery codes; the old ones stop working' },
+    remove: {
+      description: 'remove one-time codes and recovery codes: the password is enough again',
+    },
+    list: {
+      description:
+        'list who has one-time codes, who still needs them, and with which key they are encrypted',
+    },
+    reencrypt: {
+      description:
+        'encrypt every secret with the key that signs now; run it before you delete a key',
+    },
+  },
+  document: Type.Union([
+    list(
+      Type.Object({
+        ...{ userId: text, username: text, roleKey: text, enrolledAt: nullable(text) },
+        ...{ recoveryCodesLeft: whole, failures: whole, key: nullable(text) },
+        status: Type.Enum(['ready', 'key-not-loaded', 'too-many-failures', 'not-enrolled']),
+      }),
+    ),
+    Type.Object({
+      ...{ done: text, username: Type.Optional(text), userId: Type.Optional(text) },
+      ...{ tokensEnded: Type.Optional(flag), recoveryCodes: Type.Optional(list(text)) },
+      ...{ issuer: Type.Optional(text), secret: Type.Optional(text), uri: Type.Optional(text) },
+      ...{ key: Type.Optional(text), users: Type.Optional(whole) },
+      keyNotLoaded: Type.Optional(list(Type.Object({ username: text, key: text }))),
+    }),
+  ]),
+  plan: nullable(
+    Type.Object({ username: text, replaces: flag, uri: text, secret: text }),
+    'null: nobody is asked.',
+  ),
+})
+
 export const dbMigrate = local({
   kind: 'change',
   name: 'db migrate',

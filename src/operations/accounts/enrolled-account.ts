@@ -1,7 +1,4 @@
 import { sealPurpose } from '../../login/second-factor/sealed-secret.ts'
-import { accountsNamed } from '../../operations/accounts/accounts-named.ts'
-import { decline } from '../../operations/declined.ts'
-import { configuredKeys, type TokenSettings } from '../../operations/tokens/configured-keys.ts'
 import type { Database } from '../../stores/database/database.ts'
 import type { Unchanged } from '../../stores/second-factor/enrollment-changes.ts'
 import {
@@ -9,13 +6,9 @@ import {
   enrolledAccounts,
 } from '../../stores/second-factor/enrollment-directory.ts'
 import { createDerivedKeys, type DerivedKeys } from '../../token/derived-keys.ts'
-import { printable } from '../format.ts'
-
-/** What every form of the command takes. */
-export interface TotpOptions {
-  readonly config: string | undefined
-  readonly output: 'text' | 'json'
-}
+import { decline } from '../declined.ts'
+import { configuredKeys, type TokenSettings } from '../tokens/configured-keys.ts'
+import { accountsNamed } from './accounts-named.ts'
 
 interface Meant {
   readonly username: string
@@ -48,9 +41,4 @@ export function declined(result: Unchanged, name: string): never {
     case 'not-enrolled':
       return decline(`user ${name} has no one-time codes: enroll with "postern user totp ${name}"`)
   }
-}
-
-export function recoveryText(username: string, codes: readonly string[]): string {
-  const about = `Recovery codes of ${printable(username)}, shown once. Each works once in place of a one-time code:`
-  return `${about}\n\n${codes.map((code) => `  ${code}\n`).join('')}`
 }

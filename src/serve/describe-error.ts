@@ -19,7 +19,7 @@ export function createClean(secrets: readonly string[]): Clean {
   }
 }
 
-export type DescribeError = (error: unknown) => {
+type DescribeError = (error: unknown) => {
   readonly type: string
   readonly message: string
   readonly stack: string | undefined

@@ -1,10 +1,10 @@
 import { fstatSync } from 'node:fs'
 import type { Config } from '../config/schema/schema.ts'
 import { secretsIn } from '../config/secrets.ts'
-import { createLog, type Log } from '../log/log.ts'
+import { createLog } from '../log/log.ts'
 import { createLogDestination } from '../log/log-destination.ts'
 import { createTextLines } from '../log/log-text.ts'
-import { createClean, createDescribeError, type DescribeError } from './describe-error.ts'
+import { createClean, createDescribeError } from './describe-error.ts'
 
 /** The outputs of the process. */
 export interface Output {
@@ -14,24 +14,14 @@ export interface Output {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-export interface OpenLog {
-  readonly log: Log
-  /** The loggable parts of an error. */
-  readonly describe: DescribeError
-  /** Writes lines of a worker as they are. */
-  readonly forward: (lines: string) => void
-  /** The same for its standard error. */
-  readonly forwardErrors: (lines: string) => void
-  /** Writes what is queued, for the exit of the process. */
-  readonly flush: () => void
-}
+export type OpenLog = ReturnType<typeof openLog>
 
 /** The log of a gateway, as text on a terminal. `base` is in every line, to tell processes apart. */
 export function openLog(
   config: Config,
   { fd, errorFd, isTerminal, env }: Output,
   base: Readonly<Record<string, number | string>> | undefined,
-): OpenLog {
+) {
   const { level, format } = config.logger
   const clean = createClean(secretsIn(config))
   const describe = createDescribeError(clean)
@@ -43,11 +33,21 @@ export function openLog(
   // Not `process.stderr`, which blocks on a slow reader. One destination where both outputs are the same
   // file: two would write into the middle of each other's lines.
   const errors = isSame(fd, errorFd) ? destination : createLogDestination(errorFd)
+  /** Writes what is queued, for the exit of the process. */
   function flush(): void {
     destination.flushSync()
     errors.flushSync()
   }
-  return { log, describe, forward: destination.write, forwardErrors: errors.write, flush }
+  return {
+    log,
+    /** The loggable parts of an error. */
+    describe,
+    /** Writes lines of a worker as they are. */
+    forward: destination.write,
+    /** The same for its standard error. */
+    forwardErrors: errors.write,
+    flush,
+  }
 }
 
 function isSame(fd: number, other: number): boolean {

@@ -10,24 +10,7 @@ export interface ShutdownParts {
   readonly exit: (code: number) => void
 }
 
-export interface Shutdown {
-  /** Aborted when open connections have to be closed now. */
-  readonly abortSignal: AbortSignal
-  /** Settles when the shutdown begins, whatever the reason. */
-  readonly begun: Promise<void>
-  /** The first signal begins the shutdown; one that comes a second later aborts what is open. */
-  readonly signalReceived: () => void
-  /** The first uncaught exception begins the shutdown, with a shorter deadline. */
-  readonly uncaughtException: (error: unknown, origin?: unknown) => void
-  /** Begins the shutdown unless it has begun; a shorter time replaces a longer one. */
-  readonly begin: (withinMs?: number) => void
-  readonly abort: () => void
-  /** The time left until the deadline. */
-  readonly remainingMs: () => number
-  readonly exitCode: () => number
-  /** Waits until the shutdown begins, closes, and returns the exit code. */
-  readonly complete: (close: () => Promise<void>) => Promise<number>
-}
+export type Shutdown = ReturnType<typeof createShutdown>
 
 /** A terminal and a process manager may both send a signal for one request to stop. */
 const sameRequestMs = 1000
@@ -38,7 +21,7 @@ const maxReportedErrors = 10
  * How the process ends: with exit code 0 after a signal. An uncaught exception takes the same path with
  * exit code 1, because it may have left work half done. Either way the process exits by its deadline.
  */
-export function createShutdown({ log, deadlines, describe, exit }: ShutdownParts): Shutdown {
+export function createShutdown({ log, deadlines, describe, exit }: ShutdownParts) {
   const aborting = new AbortController()
   const begun = Promise.withResolvers<void>()
   let serving = false
@@ -72,12 +55,17 @@ export function createShutdown({ log, deadlines, describe, exit }: ShutdownParts
   }
 
   return {
+    /** Aborted when open connections have to be closed now. */
     abortSignal: aborting.signal,
+    /** Settles when the shutdown begins, whatever the reason. */
     begun: begun.promise,
+    /** Begins the shutdown unless it has begun; a shorter time replaces a longer one. */
     begin: (withinMs = deadlines.deadlineMs) => endWithin(Math.min(withinMs, deadlines.deadlineMs)),
     abort,
+    /** The time left until the deadline. */
     remainingMs: () => endsAt - performance.now(),
     exitCode: () => code,
+    /** The first signal begins the shutdown; one that comes a second later aborts what is open. */
     signalReceived() {
       const now = performance.now()
       if (firstSignalAt === undefined) {
@@ -89,7 +77,8 @@ export function createShutdown({ log, deadlines, describe, exit }: ShutdownParts
         abort()
       }
     },
-    uncaughtException(error, origin) {
+    /** The first uncaught exception begins the shutdown, with a shorter deadline. */
+    uncaughtException(error: unknown, origin?: unknown) {
       code = 1
       errors++
       // A stream of exceptions can keep the timers from running.
@@ -99,7 +88,8 @@ export function createShutdown({ log, deadlines, describe, exit }: ShutdownParts
       else if (fields !== undefined) log.error(fields, 'another uncaught exception')
       endWithin(Math.min(deadlines.deadlineMs, deadlines.failureDeadlineMs))
     },
-    async complete(close) {
+    /** Waits until the shutdown begins, closes, and returns the exit code. */
+    async complete(close: () => Promise<void>) {
       serving = true
       await begun.promise
       try {

@@ -2,18 +2,7 @@ import { readFields } from './header-fields.ts'
 import { Malformed } from './wire-error.ts'
 
 /** Decodes a chunked body (RFC 9112 7.1), however its bytes are split over reads. */
-export interface ChunkReader {
-  /**
-   * Reads `bytes` from `from` and returns where it stopped: at their end, or at the end of the body.
-   * Copies data to the start of `out`; `written` is its length.
-   */
-  read(bytes: Buffer, from: number, out: Buffer): number
-  readonly written: () => number
-  /** Whether the last chunk and the trailers have been read. */
-  readonly isDone: () => boolean
-  /** Name, value, name, value … once it is done. */
-  readonly trailers: () => readonly string[]
-}
+export type ChunkReader = ReturnType<typeof createChunkReader>
 
 type Stage = 'size' | 'extension' | 'size-lf' | 'data' | 'data-cr' | 'data-lf' | 'trailers' | 'done'
 
@@ -31,7 +20,7 @@ const lf = 0x0a
 const semicolon = 0x3b
 
 /** `maxTrailerBytes`: for all trailers together. */
-export function createChunkReader(maxTrailerBytes: number): ChunkReader {
+export function createChunkReader(maxTrailerBytes: number) {
   let stage: Stage = 'size'
   let size = 0
   let digits = 0
@@ -110,7 +99,11 @@ export function createChunkReader(maxTrailerBytes: number): ChunkReader {
   }
 
   return {
-    read(bytes, from, out) {
+    /**
+     * Reads `bytes` from `from` and returns where it stopped: at their end, or at the end of the body.
+     * Copies data to the start of `out`; `written` is its length.
+     */
+    read(bytes: Buffer, from: number, out: Buffer) {
       let at = from
       written = 0
       while (at < bytes.length && stage !== 'done') {
@@ -130,7 +123,9 @@ export function createChunkReader(maxTrailerBytes: number): ChunkReader {
       return at
     },
     written: () => written,
+    /** Whether the last chunk and the trailers have been read. */
     isDone: () => stage === 'done',
+    /** Name, value, name, value … once it is done. */
     trailers: () => trailers,
   }
 }

@@ -2,16 +2,7 @@ import type { Connection } from './connection.ts'
 import { createIdleLimit } from './idle-limit.ts'
 
 /** The idle connections to one server. */
-export interface IdleConnections {
-  /** Keeps a free connection until the server might close it. */
-  readonly keep: (connection: Connection) => void
-  readonly take: () => Connection | undefined
-  readonly size: () => number
-  /** A connection is closed. If it was idle here, the server closed it. */
-  readonly gone: (connection: Connection) => void
-  /** Called by the clock of the pool: closes those that have been idle for too long. */
-  readonly tick: () => void
-}
+export type IdleConnections = ReturnType<typeof createIdleConnections>
 
 interface Idle {
   readonly connection: Connection
@@ -20,7 +11,7 @@ interface Idle {
 }
 
 /** `tickMs`: the interval of the ticks; `maxMs`: the idle timeout that the operator sets. */
-export function createIdleConnections(tickMs: number, maxMs?: number): IdleConnections {
+export function createIdleConnections(tickMs: number, maxMs?: number) {
   /**
    * Last in, first out, so that connections beyond the current load time out. Those that became free in
    * this turn come last: the system would have to be asked whether their server sent more.
@@ -34,7 +25,8 @@ export function createIdleConnections(tickMs: number, maxMs?: number): IdleConne
   }
 
   return {
-    keep(connection) {
+    /** Keeps a free connection until the server might close it. */
+    keep(connection: Connection) {
       const ms = limit.of(connection.keepAliveSeconds())
       if (ms <= 0) connection.destroy()
       else idle.push({ connection, until: ticks + Math.max(1, Math.floor(ms / tickMs)) })
@@ -49,12 +41,14 @@ export function createIdleConnections(tickMs: number, maxMs?: number): IdleConne
       }
     },
     size: () => idle.length,
-    gone(connection) {
+    /** A connection is closed. If it was idle here, the server closed it. */
+    gone(connection: Connection) {
       const at = idle.findIndex((kept) => kept.connection === connection)
       if (at === -1) return
       idle.splice(at, 1)
       limit.closedByServer(connection.idleMs())
     },
+    /** Called by the clock of the pool: closes those that have been idle for too long. */
     tick() {
       ticks++
       for (let at = idle.length - 1; at >= 0; at--) {

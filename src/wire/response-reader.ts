@@ -27,26 +27,12 @@ interface ResponseEvents {
 export type Progress = 'more' | 'done' | 'excess'
 
 /** Reads the responses of a connection, one after the other. Throws Malformed. */
-export interface ResponseReader {
-  /** The next response is to a request with this method, and with this Upgrade. */
-  begin(method: string, upgrade: string | undefined): void
-  /** `bytes` may be overwritten afterwards. */
-  read(bytes: Buffer): Progress
-  /** Whether an orderly close of the connection completes the response. */
-  readonly endsHere: () => boolean
-  /** Whether the final head has been read. */
-  readonly hasHead: () => boolean
-  /** Whether it is delivered with `head` and not with `complete`. */
-  readonly isStreamed: () => boolean
-  /** Of the response that is done. */
-  readonly trailers: () => readonly string[]
-  readonly lastHead: () => ResponseHead | undefined
-}
+export type ResponseReader = ReturnType<typeof createResponseReader>
 
 const noTrailers: readonly string[] = []
 
 /** For one connection. */
-export function createResponseReader(events: ResponseEvents): ResponseReader {
+export function createResponseReader(events: ResponseEvents) {
   let method = ''
   let upgrade: string | undefined
   let interimBytes = 0
@@ -176,7 +162,8 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
   }
 
   return {
-    begin(nextMethod, nextUpgrade) {
+    /** The next response is to a request with this method, and with this Upgrade. */
+    begin(nextMethod: string, nextUpgrade: string | undefined) {
       method = nextMethod
       upgrade = nextUpgrade
       interimBytes = 0
@@ -185,11 +172,16 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
       chunks = undefined
       streamed = false
     },
-    read: (bytes) =>
+    /** `bytes` may be overwritten afterwards. */
+    read: (bytes: Buffer) =>
       head === undefined ? beginResponse(bytes) : continueResponse(bytes, head.framing),
+    /** Whether an orderly close of the connection completes the response. */
     endsHere: () => head?.framing === 'close',
+    /** Whether the final head has been read. */
     hasHead: () => head !== undefined,
+    /** Whether it is delivered with `head` and not with `complete`. */
     isStreamed: () => streamed,
+    /** Of the response that is done. */
     trailers: () => chunks?.trailers() ?? noTrailers,
     lastHead: () => head,
   }

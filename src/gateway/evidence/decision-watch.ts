@@ -10,12 +10,7 @@ import type { DecisionRecord } from './decision-record.ts'
 
 type Describe = (received: Received, came: unknown) => DecisionRecord | undefined
 
-export interface DecisionWatch {
-  /** Wraps `admit`, so that decisions are seen while someone watches. */
-  readonly wrap: (admit: Admit, describe: Describe) => Admit
-  /** What was seen since the last call. Watching begins with the first call, and ends soon after the last. */
-  readonly take: () => DecisionBatch
-}
+export type DecisionWatch = ReturnType<typeof createDecisionWatch>
 
 interface Seen {
   readonly decisions: WatchedDecision[]
@@ -31,7 +26,7 @@ const watchMs = 3000
  * While someone does, few are described and the others counted; refusals have a share of their own, so
  * that many allowed requests do not hide them.
  */
-export function createDecisionWatch(): DecisionWatch {
+export function createDecisionWatch() {
   let seen: Seen | undefined
   let timer: NodeJS.Timeout | undefined
 
@@ -64,7 +59,8 @@ export function createDecisionWatch(): DecisionWatch {
   }
 
   return {
-    wrap(admit, describe) {
+    /** Wraps `admit`, so that decisions are seen while someone watches. */
+    wrap(admit: Admit, describe: Describe): Admit {
       return (received, stages) => {
         if (seen === undefined) return admit(received, stages)
         try {
@@ -79,7 +75,11 @@ export function createDecisionWatch(): DecisionWatch {
         }
       }
     },
-    take() {
+    /**
+     * What was seen since the last call. Watching begins with the first call, and ends soon after
+     * the last.
+     */
+    take(): DecisionBatch {
       const { decisions, leftOut } = seen ?? { decisions: [], leftOut: 0 }
       seen = { decisions: [], left: { ...decisionsPerBatch }, leftOut: 0 }
       clearTimeout(timer)

@@ -1,17 +1,13 @@
 /** Counts the memory of request bodies that are buffered until they get a connection. */
-export interface BodyMemory {
-  readonly take: (bytes: number) => void
-  readonly give: (bytes: number) => void
-  readonly isFull: () => boolean
-}
+export type BodyMemory = ReturnType<typeof createBodyMemory>
 
-export function createBodyMemory(maxBytes: number): BodyMemory {
+export function createBodyMemory(maxBytes: number) {
   let used = 0
   return {
-    take(bytes) {
+    take(bytes: number) {
       used += bytes
     },
-    give(bytes) {
+    give(bytes: number) {
       used -= bytes
     },
     isFull: () => used >= maxBytes,

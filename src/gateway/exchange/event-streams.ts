@@ -2,18 +2,15 @@ import type { ResponseHead } from '../../wire/response-head.ts'
 import type { Reply } from '../reply.ts'
 
 /** Counts open `text/event-stream` responses, which last as long as their clients listen. */
-export interface EventStreams {
-  /** Call it for every streamed response. An event stream counts until it is closed. */
-  readonly began: (head: ResponseHead, reply: Reply) => void
-  readonly count: () => number
-}
+export type EventStreams = ReturnType<typeof createEventStreams>
 
-export function createEventStreams(): EventStreams {
+export function createEventStreams() {
   let open = 0
   const closed = () => void open--
 
   return {
-    began({ headers }, reply) {
+    /** Call it for every streamed response. An event stream counts until it is closed. */
+    began({ headers }: ResponseHead, reply: Reply) {
       const isType = (name: string, at: number) =>
         at % 2 === 0 && name.toLowerCase() === 'content-type'
       if (!headers[headers.findIndex(isType) + 1]?.startsWith('text/event-stream')) return

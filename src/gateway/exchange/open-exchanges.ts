@@ -17,11 +17,7 @@ export interface OpenExchange {
 export type StartSweep = () => (exchange: OpenExchange) => Refusal | Fault | undefined
 
 /** The exchanges in progress. Entering and leaving must be cheap: every request does both. */
-export interface OpenExchanges {
-  enter(exchange: OpenExchange): void
-  leave(exchange: OpenExchange): void
-  close(): Promise<void>
-}
+export type OpenExchanges = ReturnType<typeof createOpenExchanges>
 
 /** With thousands of streams, a sweep yields to requests this often. */
 const yieldEveryMs = 5
@@ -31,7 +27,7 @@ const yieldEveryMs = 5
  * A stream would otherwise outlive its token's expiry or revocation, the account, or the rule that
  * allowed it.
  */
-export function createOpenExchanges(startSweep: StartSweep, everyMs: number): OpenExchanges {
+export function createOpenExchanges(startSweep: StartSweep, everyMs: number) {
   // Not a Set: V8 links each outgrown hash table to its successor, so an old table keeps alive entries
   // that were added and removed after it.
   const open: OpenExchange[] = []
@@ -56,10 +52,10 @@ export function createOpenExchanges(startSweep: StartSweep, everyMs: number): Op
 
   schedule()
   return {
-    enter(exchange) {
+    enter(exchange: OpenExchange) {
       exchange.index = open.push(exchange) - 1
     },
-    leave(exchange) {
+    leave(exchange: OpenExchange) {
       const { index } = exchange
       if (index === -1) return
       exchange.index = -1

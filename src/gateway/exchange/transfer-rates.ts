@@ -18,13 +18,7 @@ interface TransferRateSettings {
 }
 
 /** Ends transfers that are slower than the minimum rate. */
-export interface TransferRates {
-  readonly enter: (transfer: Transfer) => void
-  readonly leave: (transfer: Transfer) => void
-  /** Begins a new window, because we had paused the client. */
-  readonly restart: (transfer: Transfer) => void
-  readonly close: () => void
-}
+export type TransferRates = ReturnType<typeof createTransferRates>
 
 const ticksInWindow = 4
 
@@ -32,7 +26,7 @@ const ticksInWindow = 4
  * Checks all transfers a few times per window. A transfer ends if a window brings less than the minimum
  * rate, unless we had paused it. Bursts are fine if each window has enough bytes.
  */
-export function createTransferRates(settings: TransferRateSettings): TransferRates {
+export function createTransferRates(settings: TransferRateSettings) {
   const { minBytesPerSecond, minRateWindowMs } = settings
   const least = (minBytesPerSecond * minRateWindowMs) / 1000
   const open: Transfer[] = []
@@ -57,6 +51,7 @@ export function createTransferRates(settings: TransferRateSettings): TransferRat
       transfer.tooSlow()
     }
   }
+  /** Begins a new window, because we had paused the client. */
   function restart(transfer: Transfer): void {
     transfer.bytes = 0
     transfer.since = ticks
@@ -76,7 +71,7 @@ export function createTransferRates(settings: TransferRateSettings): TransferRat
   }
 
   return {
-    enter(transfer) {
+    enter(transfer: Transfer) {
       if (least === 0 || transfer.index !== -1) return
       transfer.index = open.push(transfer) - 1
       restart(transfer)

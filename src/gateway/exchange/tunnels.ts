@@ -2,12 +2,7 @@ import type { Duplex } from 'node:stream'
 import { type CloseCode, closeFrame, createFrameTrack } from './websocket-frames.ts'
 
 /** Two connections joined after an upgrade: bytes go both ways, unparsed. */
-export interface Tunnel {
-  /** Resolves when both sides are closed. */
-  readonly ended: Promise<void>
-  /** Ends it. A WebSocket client gets a close frame, unless a frame is incomplete. */
-  readonly close: (why: CloseCode) => void
-}
+export type Tunnel = ReturnType<typeof join>
 
 interface TunnelEnds {
   readonly protocol: string
@@ -18,27 +13,23 @@ interface TunnelEnds {
 }
 
 /** All open tunnels. */
-export interface Tunnels {
-  readonly open: (ends: TunnelEnds) => Tunnel
-  /** Closes all open tunnels, and every later one at once. */
-  readonly closeAll: (why: CloseCode) => void
-  readonly count: () => number
-}
+export type Tunnels = ReturnType<typeof createTunnels>
 
 /** `idleMs`: how long a tunnel may be idle in both directions. */
-export function createTunnels(idleMs: number): Tunnels {
+export function createTunnels(idleMs: number) {
   const all = new Set<Tunnel>()
   let closing: CloseCode | undefined
 
   return {
-    open(ends) {
+    open(ends: TunnelEnds) {
       const tunnel = join(ends, idleMs)
       all.add(tunnel)
       void tunnel.ended.then(() => all.delete(tunnel))
       if (closing !== undefined) tunnel.close(closing)
       return tunnel
     },
-    closeAll(why) {
+    /** Closes all open tunnels, and every later one at once. */
+    closeAll(why: CloseCode) {
       closing = why
       for (const tunnel of all) tunnel.close(why)
     },
@@ -49,7 +40,7 @@ export function createTunnels(idleMs: number): Tunnels {
 /** How long a client may take to close its side after a close frame. */
 const closeTimeoutMs = 1000
 
-function join({ protocol, client, upstream, head }: TunnelEnds, idleMs: number): Tunnel {
+function join({ protocol, client, upstream, head }: TunnelEnds, idleMs: number) {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   const frames = protocol === 'websocket' ? createFrameTrack() : undefined
   const sides = [client, upstream]
@@ -61,6 +52,7 @@ function join({ protocol, client, upstream, head }: TunnelEnds, idleMs: number):
     client.destroy()
     upstream.destroy()
   }
+  /** Ends it. A WebSocket client gets a close frame, unless a frame is incomplete. */
   function close(why: CloseCode): void {
     // Inside a frame, the close frame would be read as part of it.
     if (frames?.isBetweenFrames() !== true || client.writableEnded) {
@@ -87,5 +79,9 @@ function join({ protocol, client, upstream, head }: TunnelEnds, idleMs: number):
   if (head.length > 0) upstream.write(head)
   client.pipe(upstream)
   upstream.pipe(client)
-  return { ended, close }
+  return {
+    /** Resolves when both sides are closed. */
+    ended,
+    close,
+  }
 }

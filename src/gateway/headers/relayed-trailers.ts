@@ -2,12 +2,7 @@ import { grpcType } from '../arrival/grpc-type.ts'
 import { hopByHop } from './relayed-headers.ts'
 
 /** Relays an upstream's trailers to a client that has sent `TE: trailers`. */
-export interface RelayTrailers {
-  /** The value of our Trailer header, if the upstream announces trailers that may pass. */
-  readonly announced: (headers: readonly string[]) => string | undefined
-  /** Pairs of name and value, from name, value, name, value … */
-  readonly relayed: (trailers: readonly string[]) => [string, string][]
-}
+export type RelayTrailers = ReturnType<typeof relayWithout>
 
 /** By the content type of the request. */
 export type RelayTrailersOf = (contentType: string | undefined) => RelayTrailers
@@ -26,12 +21,13 @@ export function createRelayTrailers(injectedNames: readonly string[]): RelayTrai
 }
 
 /** Values that Node refuses to write are dropped. */
-function relayWithout(withheld: ReadonlySet<string>, families: RegExp): RelayTrailers {
+function relayWithout(withheld: ReadonlySet<string>, families: RegExp) {
   const mayPass = (name: string) =>
     tokenForm.test(name) && !withheld.has(name) && !families.test(name)
 
   return {
-    announced(headers) {
+    /** The value of our Trailer header, if the upstream announces trailers that may pass. */
+    announced(headers: readonly string[]) {
       const names = pairsOf(headers)
         .filter(([name]) => name === 'trailer')
         .flatMap(([, value]) => value.split(','))
@@ -39,7 +35,8 @@ function relayWithout(withheld: ReadonlySet<string>, families: RegExp): RelayTra
         .filter(mayPass)
       return names.length === 0 ? undefined : names.join(', ')
     },
-    relayed: (trailers) =>
+    /** Pairs of name and value, from name, value, name, value … */
+    relayed: (trailers: readonly string[]) =>
       pairsOf(trailers).filter(([name, value]) => mayPass(name) && valueForm.test(value)),
   }
 }

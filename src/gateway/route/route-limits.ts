@@ -10,16 +10,10 @@ interface RouteLimitParts extends RequestWindowParts {
 }
 
 /** Refuse requests beyond the limit of their route. Synchronous: they ask no store. */
-export interface RouteLimits {
-  /** Before `identify`, so that requests without a valid token count too. */
-  byAddress(received: Received): void
-  /** Before `authorize`, so that calls without permission count too. */
-  byCaller(identified: Identified): void
-  close(): void
-}
+export type RouteLimits = ReturnType<typeof createRouteLimits>
 
 /** Each route has its own windows. Postern's own endpoints have no such limit. */
-export function createRouteLimits({ addressBlock, ...parts }: RouteLimitParts): RouteLimits {
+export function createRouteLimits({ addressBlock, ...parts }: RouteLimitParts) {
   const windows = createRequestWindows(parts)
 
   function count(route: Route, who: string): void {
@@ -36,11 +30,13 @@ export function createRouteLimits({ addressBlock, ...parts }: RouteLimitParts): 
   }
 
   return {
-    byAddress({ route, endpoint, origin }) {
+    /** Before `identify`, so that requests without a valid token count too. */
+    byAddress({ route, endpoint, origin }: Received) {
       if (route?.limit?.by !== 'address' || endpoint !== undefined) return
       count(route, addressBlock(origin.address))
     },
-    byCaller({ received: { route, endpoint }, token }) {
+    /** Before `authorize`, so that calls without permission count too. */
+    byCaller({ received: { route, endpoint }, token }: Identified) {
       if (route?.limit?.by !== 'caller' || endpoint !== undefined || token === undefined) return
       count(route, token.caller.userId)
     },

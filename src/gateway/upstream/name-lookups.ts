@@ -9,12 +9,7 @@ export interface LookupReports {
 }
 
 /** The name lookups of one upstream, for connections and for address changes. */
-export interface NameLookups {
-  /** A lookup has ended, with an error if it failed. */
-  readonly ended: (host: string, error: Error | null) => void
-  /** All failures so far. */
-  readonly failures: () => number
-}
+export type NameLookups = ReturnType<typeof createNameLookups>
 
 const reportEveryMs = 60_000
 
@@ -23,12 +18,13 @@ export function createNameLookups(
   upstream: string,
   reports?: LookupReports,
   now = () => performance.now(),
-): NameLookups {
+) {
   const failing = new Map<string, { failures: number; reportAt: number }>()
   let all = 0
 
   return {
-    ended(host, error) {
+    /** A lookup has ended, with an error if it failed. */
+    ended(host: string, error: Error | null) {
       const known = failing.get(host)
       if (error === null) {
         if (known === undefined) return
@@ -45,6 +41,7 @@ export function createNameLookups(
         reportAt: isDue ? now() + reportEveryMs : reportAt,
       })
     },
+    /** All failures so far. */
     failures: () => all,
   }
 }

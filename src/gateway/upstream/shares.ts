@@ -13,23 +13,13 @@ export interface Share {
 }
 
 /** The connections to an upstream, shared among its clients. */
-export interface Shares {
-  readonly of: (who: string) => Share
-  /** Returns `false` if the share is used up: the request must wait. */
-  readonly hold: (share: Share) => boolean
-  /** Calls `begin`, with the share held, when it is its turn. Returns `false` if too many wait. */
-  readonly wait: (share: Share, begin: Begin) => boolean
-  /** Ends the wait. */
-  readonly leave: (share: Share, begin: Begin) => void
-  /** A request that held the share has ended. */
-  readonly release: (share: Share) => void
-}
+export type Shares = ReturnType<typeof createShares>
 
 /**
  * Keeps one client from occupying an upstream. Requests beyond its share wait in a queue of their own,
  * so that other clients lose neither a connection nor a place in the queue of the pool.
  */
-export function createShares(most: () => number, maxWaiting: () => number): Shares {
+export function createShares(most: () => number, maxWaiting: () => number) {
   const all = new Map<string, Share>()
 
   function forget(share: Share): void {
@@ -37,7 +27,7 @@ export function createShares(most: () => number, maxWaiting: () => number): Shar
   }
 
   return {
-    of(who) {
+    of(who: string) {
       let share = all.get(who)
       if (share === undefined) {
         share = { who, held: 0, line: [] }
@@ -45,22 +35,28 @@ export function createShares(most: () => number, maxWaiting: () => number): Shar
       }
       return share
     },
-    hold(share) {
+    /** Returns `false` if the share is used up: the request must wait. */
+    hold(share: Share) {
       if (share.held >= most()) return false
       share.held++
       return true
     },
-    wait(share, begin) {
+    /**
+     * Calls `begin`, with the share held, when it is its turn. Returns `false` if too many wait.
+     */
+    wait(share: Share, begin: Begin) {
       if (share.line.length >= maxWaiting()) return false
       share.line.push(begin)
       return true
     },
-    leave(share, begin) {
+    /** Ends the wait. */
+    leave(share: Share, begin: Begin) {
       const at = share.line.indexOf(begin)
       if (at !== -1) share.line.splice(at, 1)
       forget(share)
     },
-    release(share) {
+    /** A request that held the share has ended. */
+    release(share: Share) {
       // Passed on directly: a new request must not overtake those that wait.
       while (share.held <= most()) {
         const next = share.line.shift()

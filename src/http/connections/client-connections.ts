@@ -30,15 +30,7 @@ export interface ClientConnection {
   ended(): void
 }
 
-export interface ClientConnections {
-  /** Whether a new connection is accepted; a rejected one is closed already. */
-  readonly admit: (socket: Socket) => boolean
-  /** The system could not accept a connection, for lack of file descriptors or memory. */
-  readonly acceptFailed: () => void
-  /** For an admitted connection. With TLS, for either of its two socket objects. */
-  readonly of: (socket: Socket) => ClientConnection
-  readonly counts: () => { readonly idle: number; readonly active: number }
-}
+export type ClientConnections = ReturnType<typeof createClientConnections>
 
 /**
  * A new connection is not evicted for this long: a burst larger than the limit would otherwise evict
@@ -128,7 +120,7 @@ class Connection implements ClientConnection {
 export function createClientConnections(
   { most, perAddress, isExempt = () => false, descriptors, tls = false }: ConnectionLimits,
   { rejected, closed }: Pick<ClientFaults, 'rejected' | 'closed'>,
-): ClientConnections {
+) {
   const all = new Group('all')
   const addresses = new Map<string, Group>()
   const connections = new WeakMap<Socket, Connection>()
@@ -177,7 +169,8 @@ export function createClientConnections(
   }
 
   return {
-    admit(socket) {
+    /** Whether a new connection is accepted; a rejected one is closed already. */
+    admit(socket: Socket) {
       const address = peerAddress(socket)
       // The client has already reset it.
       if (address === undefined) {
@@ -193,8 +186,10 @@ export function createClientConnections(
       }
       return full === undefined
     },
+    /** The system could not accept a connection, for lack of file descriptors or memory. */
     acceptFailed: () => rejected('descriptors', undefined),
-    of(socket) {
+    /** For an admitted connection. With TLS, for either of its two socket objects. */
+    of(socket: Socket): ClientConnection {
       const known = connections.get(socket)
       if (known !== undefined) return known
       // TLS continues in another socket object with the same addresses.

@@ -8,27 +8,23 @@ import type {
 import { createLogSample } from './sampled-log.ts'
 
 /** Counts, and logs a sample of, events that have no request log line. */
-export interface ClientFaults {
-  /** A new connection was rejected: at a limit, with no idle connection to close instead. */
-  readonly rejected: (bound: ConnectionBound, client: string | undefined) => void
-  /** An open connection was closed. */
-  readonly closed: (reason: CloseReason, client: string | undefined) => void
-  /** Bytes were rejected before there was a request. */
-  readonly requestRejected: (reason: RequestRejection, client: string | undefined) => void
-}
+export type ClientFaults = ReturnType<typeof createClientFaults>
 
-export function createClientFaults(log: Log, metrics: ConnectionMetrics): ClientFaults {
+export function createClientFaults(log: Log, metrics: ConnectionMetrics) {
   const sample = createLogSample(log)
   return {
-    rejected(reason, client) {
+    /** A new connection was rejected: at a limit, with no idle connection to close instead. */
+    rejected(reason: ConnectionBound, client: string | undefined) {
       metrics.rejected(reason)
       sample('warn', { reason, client }, 'connection rejected')
     },
-    closed(reason, client) {
+    /** An open connection was closed. */
+    closed(reason: CloseReason, client: string | undefined) {
       metrics.closed(reason)
       sample('warn', { reason, client }, 'connection closed')
     },
-    requestRejected(reason, client) {
+    /** Bytes were rejected before there was a request. */
+    requestRejected(reason: RequestRejection, client: string | undefined) {
       metrics.requestRejected(reason)
       sample('info', { reason, client }, 'request rejected')
     },

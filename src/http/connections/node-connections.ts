@@ -14,16 +14,7 @@ interface NodeConnectionParts {
 }
 
 /** The connections that Node's parser reads. */
-export interface NodeConnections {
-  /** Node's parser reads this connection from its first byte. */
-  readonly begin: (socket: Socket) => void
-  /** Node's parser reads this connection from now on, and these bytes first. */
-  readonly readFrom: (socket: Socket, bytes: Buffer) => void
-  /** The connection changes protocol: returns the bytes behind the request that asked for it. */
-  readonly release: (socket: Socket) => Buffer
-  /** The connection cannot be parsed further: returns the request whose body is incomplete, if any. */
-  readonly fail: (socket: Socket) => IncomingMessage | undefined
-}
+export type NodeConnections = ReturnType<typeof createNodeConnections>
 
 /** The event that announces a connection on which HTTP begins. */
 export function connectionEvent(server: Server | TlsServer): 'connection' | 'secureConnection' {
@@ -38,7 +29,7 @@ export function connectionEvent(server: Server | TlsServer): 'connection' | 'sec
 export function createNodeConnections(
   server: Server | TlsServer,
   { clients, faults, lingering }: NodeConnectionParts,
-): NodeConnections {
+) {
   const event = connectionEvent(server)
   const [listener, ...others] = server.listeners(event)
   if (listener === undefined || others.length > 0) {
@@ -73,16 +64,23 @@ export function createNodeConnections(
     lingering.closeAll()
   }
   return {
-    begin(socket) {
+    /** Node's parser reads this connection from its first byte. */
+    begin(socket: Socket) {
       rate.arrived()
       create(socket, rate)
     },
-    readFrom: (socket, bytes) => create(socket, undefined).take(bytes),
-    release(socket) {
+    /** Node's parser reads this connection from now on, and these bytes first. */
+    readFrom: (socket: Socket, bytes: Buffer) => create(socket, undefined).take(bytes),
+    /** The connection changes protocol: returns the bytes behind the request that asked for it. */
+    release(socket: Socket) {
       clients.of(socket).began()
       return parsers.get(socket)?.release() ?? Buffer.alloc(0)
     },
-    fail(socket) {
+    /**
+     * The connection cannot be parsed further: returns the request whose body is incomplete, if
+     * any.
+     */
+    fail(socket: Socket) {
       const parser = parsers.get(socket)
       parser?.fail()
       return parser?.unfinished()

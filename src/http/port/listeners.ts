@@ -24,12 +24,7 @@ const tlsListenerCount = 4
 const backlogSize = 1024
 const tlsBacklogSize = 256
 
-export interface Listeners {
-  /** Listens and returns the port that was bound. Throws a Fault if the port is in use. */
-  open(address: Address): Promise<number>
-  /** Accepts no more connections. Resolves when all accepted ones are closed. */
-  close(): Promise<void>
-}
+export type Listeners = ReturnType<typeof createListeners>
 
 /**
  * The listening sockets of a server: they pass it every connection that is admitted. `single` is for
@@ -39,7 +34,7 @@ export function createListeners(
   server: PublicListener,
   { admit, acceptFailed }: Pick<ClientConnections, 'admit' | 'acceptFailed'>,
   { single = false }: { readonly single?: boolean } = {},
-): Listeners {
+) {
   const others = single || platform() !== 'linux' ? [] : createOthers(server)
   const all: readonly NetServer[] = [server, ...others]
 
@@ -72,7 +67,8 @@ export function createListeners(
   }
 
   return {
-    async open({ host, port }) {
+    /** Listens and returns the port that was bound. Throws a Fault if the port is in use. */
+    async open({ host, port }: Address) {
       guard()
       // With reusePort, two gateways would share a port silently: so check first that it is free.
       const free = others.length === 0 || port === 0 ? host : await freeAddress({ host, port })
@@ -92,6 +88,7 @@ export function createListeners(
         return listen(server, { host, port })
       }
     },
+    /** Accepts no more connections. Resolves when all accepted ones are closed. */
     async close() {
       for (const one of all) stopListening(one)
       await Promise.all(closed)

@@ -9,14 +9,7 @@ interface OverloadSettings {
 }
 
 /** Decides which requests the process still accepts. */
-export interface Overload {
-  /** Whether one more request may begin. Every `true` must be followed by one `leave`. */
-  readonly enter: () => boolean
-  readonly leave: () => void
-  /** The share of new requests that is shed because the event loop is late. */
-  readonly share: () => number
-  readonly close: () => void
-}
+export type Overload = ReturnType<typeof createOverload>
 
 const sampleMs = 50
 const reportEveryMs = 1000
@@ -25,7 +18,7 @@ const reportEveryMs = 1000
  * Sheds new requests before those in progress suffer. That costs a request two comparisons. One log
  * line a second reports how many were shed: a line for each would add to the load.
  */
-export function createOverload({ loopDelayMs, inFlight }: OverloadSettings, log: Log): Overload {
+export function createOverload({ loopDelayMs, inFlight }: OverloadSettings, log: Log) {
   const shed = createShedShare(loopDelayMs)
   let share = 0
   let open = 0
@@ -58,6 +51,7 @@ export function createOverload({ loopDelayMs, inFlight }: OverloadSettings, log:
   }
 
   return {
+    /** Whether one more request may begin. Every `true` must be followed by one `leave`. */
     enter() {
       if (open < inFlight && (share === 0 || Math.random() >= share)) {
         open++
@@ -69,6 +63,7 @@ export function createOverload({ loopDelayMs, inFlight }: OverloadSettings, log:
     leave() {
       open--
     },
+    /** The share of new requests that is shed because the event loop is late. */
     share: () => share,
     close: () => clearTimeout(timer),
   }

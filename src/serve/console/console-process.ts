@@ -19,11 +19,7 @@ interface ConsoleProcessParts {
   readonly takeDecisions: () => Promise<readonly DecisionBatch[]>
 }
 
-export interface ConsoleProcess {
-  /** Where browsers find it; `undefined` if it does not listen within this time. */
-  listening(withinMs: number): Promise<string | undefined>
-  close(): Promise<void>
-}
+export type ConsoleProcess = ReturnType<typeof startConsole>
 
 /** A console that exits at once must not be started in a loop. */
 const leastPauseMs = 250
@@ -34,7 +30,7 @@ const closeMs = 5000
  * Runs the console beside the gateway, and starts it again whenever it exits: what happens to it never
  * touches the gateway. It ends by itself when the channel to this process closes.
  */
-export function startConsole(parts: ConsoleProcessParts): ConsoleProcess {
+export function startConsole(parts: ConsoleProcessParts) {
   const relay = createRelay()
   const backOff = createBackOff()
   const first = Promise.withResolvers<string | undefined>()
@@ -78,7 +74,8 @@ export function startConsole(parts: ConsoleProcessParts): ConsoleProcess {
 
   start()
   return {
-    async listening(withinMs) {
+    /** Where browsers find it; `undefined` if it does not listen within this time. */
+    async listening(withinMs: number) {
       const timeout = setTimeout(() => first.resolve(undefined), withinMs)
       const address = await first.promise
       clearTimeout(timeout)

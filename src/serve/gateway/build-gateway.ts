@@ -38,7 +38,7 @@ import { noteCallers } from '../records/open-sessions.ts'
 import type { LastingParts } from './lasting-parts.ts'
 
 /** Everything that the reloadable settings of one configuration decide. */
-export interface Generation {
+interface Generation {
   /** Of the public port. */
   readonly requests: Handling
   readonly forwardAuth: Handling

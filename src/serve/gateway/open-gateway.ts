@@ -2,23 +2,16 @@ import type { Config } from '../../config/schema/schema.ts'
 import { addUpstreamMetrics } from '../../gateway/upstream/upstream-metrics.ts'
 import type { Assembly } from '../assembly.ts'
 import { upstreamFacts } from '../own-facts.ts'
-import { buildGeneration, type Generation } from './build-gateway.ts'
+import { buildGeneration } from './build-gateway.ts'
 import { type GatewayParts, openLastingParts } from './lasting-parts.ts'
 
 /**
  * The gateway, whose configuration can be replaced while it serves: requests in progress keep theirs.
  * If a file that the new one names cannot be used, the current generation stays.
  */
-export interface OpenGateway {
-  /** What requests that begin now are served by. */
-  readonly current: () => Generation
-}
+export type OpenGateway = Awaited<ReturnType<typeof openGateway>>
 
-export async function openGateway(
-  config: Config,
-  parts: GatewayParts,
-  assembly: Assembly,
-): Promise<OpenGateway> {
+export async function openGateway(config: Config, parts: GatewayParts, assembly: Assembly) {
   const lasting = openLastingParts(config, parts, assembly)
   let current = await buildGeneration(config, lasting)
   let isClosed = false
@@ -37,5 +30,8 @@ export async function openGateway(
       await current.close()
     },
   })
-  return { current: () => current }
+  return {
+    /** What requests that begin now are served by. */
+    current: () => current,
+  }
 }

@@ -18,17 +18,10 @@ const pollMs = 2000
 const maxProblems = 100
 
 /** The configuration file of a gateway, followed while it runs. */
-export interface ConfigFeed {
-  readonly state: () => ConfigState
-  /** Follows the file from now on, and has each valid change applied. */
-  readonly follow: (apply: (config: Config) => Promise<void>) => void
-  /** Reads the file now, and applies it even if it is the same: files that it names may have changed. */
-  readonly reload: () => void
-  readonly close: () => Promise<void>
-}
+export type ConfigFeed = ReturnType<typeof createConfigFeed>
 
 /** `config` is the one that the gateway started with. */
-export function createConfigFeed(source: ConfigSource, config: Config, log: Log): ConfigFeed {
+export function createConfigFeed(source: ConfigSource, config: Config, log: Log) {
   const file = configFile(source)
   const path = resolve(source.cwd, file)
   const watched = createWatchedDirectory({
@@ -105,7 +98,7 @@ export function createConfigFeed(source: ConfigSource, config: Config, log: Log)
   }, pollMs)
 
   return {
-    state: () => ({
+    state: (): ConfigState => ({
       file,
       revision,
       since: since.toISOString(),
@@ -114,11 +107,16 @@ export function createConfigFeed(source: ConfigSource, config: Config, log: Log)
       needRestart,
       reloads: status.counts(),
     }),
-    follow(given) {
+    /** Follows the file from now on, and has each valid change applied. */
+    follow(given: (config: Config) => Promise<void>) {
       apply = given
       watched.watch(() => void polling.now())
       void polling.now()
     },
+    /**
+     * Reads the file now, and applies it even if it is the same: files that it names may have
+     * changed.
+     */
     reload() {
       isForced = true
       if (apply !== undefined) void polling.now()

@@ -12,17 +12,7 @@ export interface BreakerSettings {
  * What happens on a connection does not count: it may be the fault of one request, and then its client
  * could close the target for all others.
  */
-export interface Breaker {
-  /** Whether a request may be sent that needs a new connection. */
-  readonly allows: () => boolean
-  readonly state: () => 'closed' | 'open'
-  /** An attempt to connect has ended: with the reason, if it failed. */
-  readonly tried: (error: Error | undefined) => void
-  /** A response has begun: it is reachable, although it may accept no further connections. */
-  readonly answered: () => void
-  /** Other settings apply from now on; without any, it is closed. */
-  readonly change: (settings: BreakerSettings | undefined) => void
-}
+export type Breaker = ReturnType<typeof createBreaker>
 
 interface BreakerEvents {
   readonly onOpened?: () => void
@@ -33,7 +23,7 @@ interface BreakerEvents {
 export function createBreaker(
   first: BreakerSettings | undefined,
   { onOpened, onClosed }: BreakerEvents = {},
-): Breaker {
+) {
   let settings = first
   let failures = 0
   let isOpen = false
@@ -46,20 +36,24 @@ export function createBreaker(
   }
 
   return {
+    /** Whether a request may be sent that needs a new connection. */
     allows: () => !isOpen,
     state: () => (isOpen ? 'open' : 'closed'),
-    tried(error) {
+    /** An attempt to connect has ended: with the reason, if it failed. */
+    tried(error: Error | undefined) {
       if (error === undefined) close()
       else if (settings !== undefined && ++failures >= settings.failures && !isOpen) {
         isOpen = true
         onOpened?.()
       }
     },
+    /** A response has begun: it is reachable, although it may accept no further connections. */
     answered() {
       // A target that shuts down still responds, so that does not close it.
       if (!isOpen) failures = 0
     },
-    change(next) {
+    /** Other settings apply from now on; without any, it is closed. */
+    change(next: BreakerSettings | undefined) {
       settings = next
       if (next === undefined) close()
     },

@@ -35,31 +35,7 @@ export interface Ejection {
  * Ejects a target that accepts connections, but serves badly. A client that knows a URL with an error
  * must not eject targets: consecutive failures need two callers, unless there is only one.
  */
-export interface Outlier {
-  readonly isEjected: () => boolean
-  /** How long the current ejection still lasts; 0 without one. */
-  readonly remainingMs: () => number
-  /** All ejections so far, by reason. */
-  readonly ejections: () => Readonly<Record<EjectionReason, number>>
-  /** A request is sent. */
-  readonly began: () => Attempt
-  /** A response has begun. `who`: the caller. */
-  readonly answered: (attempt: Attempt, who: string, status: number) => void
-  readonly completed: (attempt: Attempt) => void
-  /** A response that had begun broke off. */
-  readonly broke: (attempt: Attempt, who: string) => void
-  /** A request that was sent got no response: its connection broke, or the time was up. */
-  readonly failed: (attempt: Attempt, who: string, hasBroken: boolean) => void
-  /** The requests of an interval; nothing where the share of failed requests does not count. */
-  readonly tally: (interval: number) => Tally
-  /** The requests of the last complete interval. */
-  readonly recent: () => Tally
-  /**
-   * Other settings apply from now on. Ends an ejection that they do not provide for, and shortens one
-   * that is too long; returns whether it did either.
-   */
-  readonly change: (settings: OutlierSettings) => boolean
-}
+export type Outlier = ReturnType<typeof createOutlier>
 
 interface OutlierOptions {
   /** Whether another target of the upstream may be ejected. */
@@ -84,7 +60,7 @@ interface Run {
 export function createOutlier(
   first: OutlierSettings,
   { mayEject, onEjected, others = () => noRequests, now = () => performance.now() }: OutlierOptions,
-): Outlier {
+) {
   const counts: Record<EjectionReason, number> = {
     'consecutive-5xx': 0,
     'consecutive-broken': 0,
@@ -170,36 +146,48 @@ export function createOutlier(
 
   return {
     isEjected,
+    /** How long the current ejection still lasts; 0 without one. */
     remainingMs: () => (until === 0 ? 0 : Math.max(0, until - now())),
-    ejections: () => counts,
+    /** All ejections so far, by reason. */
+    ejections: (): Readonly<Record<EjectionReason, number>> => counts,
+    /** A request is sent. */
     began: () => ++latest,
-    answered(attempt, who, status) {
+    /** A response has begun. `who`: the caller. */
+    answered(attempt: Attempt, who: string, status: number) {
       noteCaller(who)
       if (attempt <= beforeEjection) return
       if (status >= 500) extend(errors, who, settings.consecutive5xx, 'consecutive-5xx')
       else if (errors.length > 0) Object.assign(errors, newRun())
       if (attempt > beforeEjection) share?.note(attempt, who, status >= 500)
     },
-    completed(attempt) {
+    completed(attempt: Attempt) {
       if (attempt <= beforeEjection) return
       if (broken.length > 0) Object.assign(broken, newRun())
       if (until !== 0 && errors.length === 0) wellSince ??= now()
     },
-    broke(attempt, who) {
+    /** A response that had begun broke off. */
+    broke(attempt: Attempt, who: string) {
       if (attempt <= beforeEjection) return
       share?.broke(attempt, who)
       lost(attempt, who)
     },
-    failed(attempt, who, hasBroken) {
+    /** A request that was sent got no response: its connection broke, or the time was up. */
+    failed(attempt: Attempt, who: string, hasBroken: boolean) {
       noteCaller(who)
       if (attempt <= beforeEjection) return
       share?.note(attempt, who, true)
       if (hasBroken) lost(attempt, who)
       else extend(broken, who, settings.consecutiveBroken, 'consecutive-broken')
     },
-    tally: (interval) => share?.tally(interval) ?? noRequests,
+    /** The requests of an interval; nothing where the share of failed requests does not count. */
+    tally: (interval: number) => share?.tally(interval) ?? noRequests,
+    /** The requests of the last complete interval. */
     recent: () => share?.recent() ?? noRequests,
-    change(next) {
+    /**
+     * Other settings apply from now on. Ends an ejection that they do not provide for, and shortens one
+     * that is too long; returns whether it did either.
+     */
+    change(next: OutlierSettings) {
       const previous = settings.errorShare
       settings = next
       if (!isDeepStrictEqual(previous, next.errorShare)) share = openShare()

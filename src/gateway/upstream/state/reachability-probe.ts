@@ -11,13 +11,9 @@ interface ProbeParts {
 }
 
 /** Connects to an unreachable target until that succeeds, so that no request has to find out. */
-export interface ReachabilityProbe {
-  /** Does nothing if it is running. */
-  readonly start: () => void
-  readonly close: () => void
-}
+export type ReachabilityProbe = ReturnType<typeof createReachabilityProbe>
 
-export function createReachabilityProbe(parts: ProbeParts): ReachabilityProbe {
+export function createReachabilityProbe(parts: ProbeParts) {
   let isRunning = false
   let isClosed = false
   let timer: NodeJS.Timeout | undefined
@@ -34,6 +30,7 @@ export function createReachabilityProbe(parts: ProbeParts): ReachabilityProbe {
   }
 
   return {
+    /** Does nothing if it is running. */
     start() {
       if (!isRunning) schedule(firstMs)
     },

@@ -5,16 +5,9 @@ import type { PolicySet } from '../policy/set/policy-set.ts'
 import { finish } from '../policy/steps.ts'
 
 /** Who inherits from whom in a policy. */
-export interface Lineages {
-  /** The shortest way from a role to each role that it inherits from, nearest first. */
-  readonly waysUp: (roleKey: string) => ReadonlyMap<string, readonly string[]>
-  /** The role and every role that inherits from it. */
-  readonly heirs: (roleKey: string) => readonly string[]
-  /** A rule of the role, or of one that it inherits from, with the way to it and its end. */
-  readonly held: (roleKey: string, rule: Rule) => HeldRule
-}
+export type Lineages = ReturnType<typeof createLineages>
 
-export function createLineages({ inheritances }: PolicySet): Lineages {
+export function createLineages({ inheritances }: PolicySet) {
   // Other relations, such as g2, are between resources.
   const links = inheritances.filter(({ relation }) => relation === undefined)
   const upward = Map.groupBy(links, ({ roleKey }) => roleKey)
@@ -25,6 +18,7 @@ export function createLineages({ inheritances }: PolicySet): Lineages {
     ? finish(ancestorEnds(links))
     : undefined
 
+  /** The shortest way from a role to each role that it inherits from, nearest first. */
   function waysUp(roleKey: string): ReadonlyMap<string, readonly string[]> {
     const known = waysOf.get(roleKey) ?? waysFrom(roleKey, upward)
     waysOf.set(roleKey, known)
@@ -33,13 +27,15 @@ export function createLineages({ inheritances }: PolicySet): Lineages {
 
   return {
     waysUp,
-    held(roleKey, rule) {
+    /** A rule of the role, or of one that it inherits from, with the way to it and its end. */
+    held(roleKey: string, rule: Rule): HeldRule {
       const via = rule.roleKey === roleKey ? [] : (waysUp(roleKey).get(rule.roleKey) ?? [])
       const ofWay = via.length === 0 ? undefined : ends?.get(roleKey)?.get(rule.roleKey)
       const until = Math.min(endOf(rule), ofWay ?? Number.POSITIVE_INFINITY)
       return { rule, via, ...(Number.isFinite(until) && { until }) }
     },
-    heirs(roleKey) {
+    /** The role and every role that inherits from it. */
+    heirs(roleKey: string) {
       const known = heirsOf.get(roleKey) ?? reached(roleKey, downward)
       heirsOf.set(roleKey, known)
       return known

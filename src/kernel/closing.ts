@@ -1,14 +1,7 @@
 /** Closes parts in reverse order: a later one may still need an earlier one. */
-export interface Closing {
-  add(close: () => Promise<unknown>): void
-  /**
-   * Closes everything once; a second call waits for the first. A part that fails to close does not keep
-   * the others open; the first error is thrown at the end.
-   */
-  close(): Promise<void>
-}
+export type Closing = ReturnType<typeof createClosing>
 
-export function createClosing(): Closing {
+export function createClosing() {
   const opened: (() => Promise<unknown>)[] = []
   let closing: Promise<void> | undefined
 
@@ -21,7 +14,11 @@ export function createClosing(): Closing {
   }
 
   return {
-    add: (close) => void opened.push(close),
+    add: (close: () => Promise<unknown>) => void opened.push(close),
+    /**
+     * Closes everything once; a second call waits for the first. A part that fails to close does not keep
+     * the others open; the first error is thrown at the end.
+     */
     close() {
       closing ??= closeAll()
       return closing

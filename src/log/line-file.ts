@@ -4,14 +4,7 @@ import { Invalid } from '../kernel/errors.ts'
 import { createLineQueue, gatherMs } from './line-queue.ts'
 
 /** A file that lines are appended to. */
-export interface LineFile {
-  /** Takes a line and returns at once. */
-  write(line: string): void
-  /** Lines that were dropped: the disk was too slow, or rejected them. */
-  dropped(): number
-  /** Writes what is waiting, for as long as the disk takes it, and closes. */
-  close(): Promise<void>
-}
+export type LineFile = Awaited<ReturnType<typeof openLineFile>>
 
 const rotationCheckMs = 1000
 /** Node and the system split longer writes, and other processes may write in between. */
@@ -28,7 +21,7 @@ const maxWriteLength = 65_536
 export async function openLineFile(
   name: string,
   { setting, onTrouble }: { setting: string; onTrouble: (reason: string) => void },
-): Promise<LineFile> {
+) {
   const path = resolve(name)
   let file = await openAppending(path).catch((error: Error) => {
     throw new Invalid([{ file: setting, message: `cannot open for appending: ${error.message}` }])
@@ -74,11 +67,14 @@ export async function openLineFile(
   }
 
   return {
-    write(line) {
+    /** Takes a line and returns at once. */
+    write(line: string) {
       queue.push(line)
       timer ??= setTimeout(start, gatherMs).unref()
     },
+    /** Lines that were dropped: the disk was too slow, or rejected them. */
     dropped: queue.dropped,
+    /** Writes what is waiting, for as long as the disk takes it, and closes. */
     async close() {
       clearTimeout(timer)
       start()

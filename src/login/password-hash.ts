@@ -8,26 +8,13 @@ const cost = 10
 /** Each step doubles the time: cost 31 would occupy a thread for days. */
 const maxCost = 14
 
-export interface PasswordHash {
-  /**
-   * Whether the password matches and the account is enabled. An unreadable hash matches no password.
-   * Every failure takes the rounds of the most expensive stored hash.
-   */
-  verify(password: string, hash: string, enabled?: boolean): Promise<boolean>
-  /** Takes as long as a failure of `verify`: for names that do not exist. */
-  verifyDummy(password: string): Promise<void>
-  /** Adds costs of stored hashes to what a failure takes. */
-  expect(costs: Iterable<number>): void
-  hash(password: string): Promise<string>
-  /** Ends its threads; checks in progress become Faults. */
-  close(): Promise<void>
-}
+export type PasswordHash = ReturnType<typeof createPasswordHash>
 
 /**
  * bcrypt in at most `concurrency` threads, never on the event loop. `queue` bounds the logins that wait,
  * so that a flood is refused quickly instead of served late.
  */
-export function createPasswordHash(limits: { concurrency: number; queue: number }): PasswordHash {
+export function createPasswordHash(limits: { concurrency: number; queue: number }) {
   const threads = createHashingThreads()
   const waiting: (() => void)[] = []
   let running = 0
@@ -66,22 +53,28 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
     }
   }
 
+  /** Adds costs of stored hashes to what a failure takes. */
   function expect(costs: Iterable<number>): void {
     for (const each of costs) if (each > highest && each <= maxCost) highest = each
   }
 
   return {
     expect,
-    async verify(password, hash, enabled = true) {
+    /**
+     * Whether the password matches and the account is enabled. An unreadable hash matches no password.
+     * Every failure takes the rounds of the most expensive stored hash.
+     */
+    async verify(password: string, hash: string, enabled = true) {
       const readable = readableHash(hash)
       if (readable !== undefined) expect([costOf(readable)])
       const tooLong = Buffer.byteLength(password) > maxPasswordBytes
       return tooLong ? check('', undefined, false) : check(password, readable, enabled)
     },
-    async verifyDummy(password) {
+    /** Takes as long as a failure of `verify`: for names that do not exist. */
+    async verifyDummy(password: string) {
       await check(password, undefined, false)
     },
-    async hash(password) {
+    async hash(password: string) {
       await enter()
       try {
         return await bcrypt.hash(Buffer.from(password), cost)
@@ -89,6 +82,7 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
         leave()
       }
     },
+    /** Ends its threads; checks in progress become Faults. */
     close: threads.close,
   }
 }

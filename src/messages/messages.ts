@@ -12,12 +12,7 @@ export interface Message {
 /** All messages for one client. */
 type MessageTable = Readonly<Record<MessageKind, Message>>
 
-export interface Messages {
-  /** For clients that ask for no language. */
-  readonly usual: MessageTable
-  /** In the language that these headers (name, value, name, value …) ask for. */
-  readonly chosenBy: (rawHeaders: readonly string[]) => MessageTable
-}
+export type Messages = ReturnType<typeof createMessages>
 
 interface MessageSettings {
   /** The language of `usual`. */
@@ -31,7 +26,7 @@ const remembered = { headers: 500, length: 100 }
 export function createMessages(
   { language, messages }: MessageSettings,
   cors: { readonly origins: readonly string[] },
-): Messages {
+) {
   // It replaces the header that CORS has set.
   const vary = cors.origins.length === 0 ? 'Accept-Language' : 'Origin, Accept-Language'
   const tables = new Map<string, MessageTable>()
@@ -48,8 +43,10 @@ export function createMessages(
   const known = createLru<MessageTable>(remembered.headers)
 
   return {
+    /** For clients that ask for no language. */
     usual,
-    chosenBy(rawHeaders) {
+    /** In the language that these headers (name, value, name, value …) ask for. */
+    chosenBy(rawHeaders: readonly string[]) {
       const header = acceptLanguageIn(rawHeaders)
       if (header === undefined) return usual
       const before = known.get(header)

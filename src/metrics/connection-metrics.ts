@@ -38,14 +38,10 @@ const requestRejections = [
 ] as const
 export type RequestRejection = (typeof requestRejections)[number]
 
-export interface ConnectionMetrics {
-  readonly rejected: (bound: ConnectionBound) => void
-  readonly closed: (reason: CloseReason) => void
-  readonly requestRejected: (reason: RequestRejection) => void
-}
+export type ConnectionMetrics = ReturnType<typeof createConnectionMetrics>
 
 /** What happens to client connections, on all ports that take requests. */
-export function createConnectionMetrics(registry: MetricRegistry): ConnectionMetrics {
+export function createConnectionMetrics(registry: MetricRegistry) {
   return {
     rejected: countByReason(registry, connectionBounds, {
       name: 'postern_connections_rejected_total',

@@ -35,12 +35,7 @@ interface CountedRequest {
   }
 }
 
-export interface RequestMetrics {
-  readonly began: () => void
-  readonly ended: (request: CountedRequest) => void
-  /** Refused because of overload, before anything of it was read. */
-  readonly shed: (method: string) => void
-}
+export type RequestMetrics = ReturnType<typeof createRequestMetrics>
 
 /** From a lookup in the index to casbin with thousands of rules. */
 const decisionBuckets = [
@@ -62,7 +57,7 @@ interface KnownLabels {
 const requestLabels = ['route', 'method', 'status', 'outcome']
 
 /** Counts requests and the results of their checks. */
-export function createRequestMetrics(registry: MetricRegistry, known: KnownLabels): RequestMetrics {
+export function createRequestMetrics(registry: MetricRegistry, known: KnownLabels) {
   let open = 0
   const counts = createCounts(requestLabels.length)
   const requests = counts.add
@@ -151,7 +146,7 @@ export function createRequestMetrics(registry: MetricRegistry, known: KnownLabel
     began() {
       open++
     },
-    ended({ method, status, outcome, startedAt, endedAt, notes }) {
+    ended({ method, status, outcome, startedAt, endedAt, notes }: CountedRequest) {
       open--
       const { route = 'none', carrier = 'none', decision, sentAt } = notes
       // Clients choose the method; they must not be able to create series.
@@ -170,7 +165,9 @@ export function createRequestMetrics(registry: MetricRegistry, known: KnownLabel
       if (outcome === 'too-many-requests') limited(route)
       for (let time = notes.retries ?? 0; time > 0; time--) retried(notes.upstream ?? 'none')
     },
-    shed: (method) => requests('none', methods.has(method) ? method : 'other', '503', 'overloaded'),
+    /** Refused because of overload, before anything of it was read. */
+    shed: (method: string) =>
+      requests('none', methods.has(method) ? method : 'other', '503', 'overloaded'),
   }
 }
 

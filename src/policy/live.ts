@@ -12,17 +12,10 @@ import type { CompiledPolicies } from './engine/decision.ts'
  *
  * Do not call `swap` for an invalid policy: the last good one stays active.
  */
-export interface LivePolicies {
-  readonly current: () => CompiledPolicies
-  /** Whether these policies are now active. */
-  readonly swap: (compiled: CompiledPolicies, sequence?: number) => boolean
-  readonly revision: () => string | undefined
-  /** When the active revision became active, by the clock that was passed in. */
-  readonly since: () => number | undefined
-}
+export type LivePolicies = ReturnType<typeof createLivePolicies>
 
 /** Starts empty. */
-export function createLivePolicies(now: () => number = Date.now): LivePolicies {
+export function createLivePolicies(now: () => number = Date.now) {
   let current: CompiledPolicies | undefined
   let since: number | undefined
   let highest = Number.NEGATIVE_INFINITY
@@ -32,7 +25,8 @@ export function createLivePolicies(now: () => number = Date.now): LivePolicies {
       if (current === undefined) throw new Fault('policies', { reason: 'no policy is loaded yet' })
       return current
     },
-    swap(compiled, sequence) {
+    /** Whether these policies are now active. */
+    swap(compiled: CompiledPolicies, sequence?: number) {
       // Written so that NaN is not above anything.
       if (sequence !== undefined && !(sequence > highest)) return false
       if (sequence !== undefined) highest = sequence
@@ -41,6 +35,7 @@ export function createLivePolicies(now: () => number = Date.now): LivePolicies {
       return true
     },
     revision: () => current?.revision,
+    /** When the active revision became active, by the clock that was passed in. */
     since: () => since,
   }
 }

@@ -8,10 +8,7 @@ export interface DistinctCount {
   readonly some: readonly string[]
 }
 
-export interface Distinct {
-  readonly add: (text: string) => void
-  readonly result: () => DistinctCount
-}
+export type Distinct = ReturnType<typeof createDistinct>
 
 /** What all counters of a replay may keep together. */
 export interface Budget {
@@ -21,12 +18,12 @@ export interface Budget {
 const maxSome = 5
 
 /** Counts different texts exactly, as long as its own limit and the common budget allow. */
-export function createDistinct(limit: number, budget: Budget): Distinct {
+export function createDistinct(limit: number, budget: Budget) {
   const seen = new Set<string>()
   const some: string[] = []
   let isExact = true
   return {
-    add(text) {
+    add(text: string) {
       const key = boundedKey(text)
       if (seen.has(key)) return
       // The first one is always kept: a change without a role says little.
@@ -38,6 +35,6 @@ export function createDistinct(limit: number, budget: Budget): Distinct {
       seen.add(kept(key))
       if (some.length < maxSome) some.push(kept(text))
     },
-    result: () => ({ count: seen.size, isExact, some }),
+    result: (): DistinctCount => ({ count: seen.size, isExact, some }),
   }
 }

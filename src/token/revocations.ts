@@ -27,23 +27,7 @@ interface Revocable {
  * that it revokes would have expired. The list is bounded: above `mostTokens`, the tokens of one user
  * become one mark on that user, which revokes at least the same tokens.
  */
-export interface Revocations {
-  /** `unknown`: the list has not been synchronized for too long. */
-  check(token: Revocable): 'live' | 'revoked' | 'unknown'
-  add(revocation: Revocation): void
-  has(revocation: Revocation): boolean
-  /** The entries that have not expired. */
-  entries(): readonly Revocation[]
-  /** Makes `check` return `unknown` for tokens issued up to this moment; 0 resets it. */
-  closeUpTo(moment: number): void
-  /**
-   * The issue time of a token whose account was read at `readAt`. It is after a mark that was known by
-   * then, whatever the clock of the replica that made it, so that a new login is valid. It is not after
-   * a later mark, because the account may have been read before it was changed.
-   */
-  issueTime(userId: string, readAt: number): number
-  size(): { readonly tokens: number; readonly users: number }
-}
+export type Revocations = ReturnType<typeof createRevocations>
 
 const SWEEP_EVERY_MS = 60_000
 
@@ -51,7 +35,7 @@ const SWEEP_EVERY_MS = 60_000
 export function createRevocations(
   now: () => number,
   { mostTokens = 100_000 }: { readonly mostTokens?: number } = {},
-): Revocations {
+) {
   const tokens = new Map<string, TokenRevocation>()
   const marks = createUserMarks(now)
   let nextSweep = 0
@@ -78,14 +62,15 @@ export function createRevocations(
   }
 
   return {
-    check(token) {
+    /** `unknown`: the list has not been synchronized for too long. */
+    check(token: Revocable) {
       const { id, issuedAt, kind } = token
       if (marks.isRevoked(token) || tokens.has(id)) return 'revoked'
       if (kind === 'user' && marks.isEveryoneRevoked(issuedAt)) return 'revoked'
       // Tokens without an issue time have 0, so 0 must not close the list for them.
       return closedUpTo > 0 && issuedAt <= closedUpTo ? 'unknown' : 'live'
     },
-    add(revocation) {
+    add(revocation: Revocation) {
       const at = now()
       sweep(at)
       if (revocation.until <= at) return
@@ -96,17 +81,24 @@ export function createRevocations(
         if (tokens.size > mostTokens) fold()
       }
     },
-    has(revocation) {
+    has(revocation: Revocation) {
       if (revocation.kind !== 'token') return marks.has(revocation)
       return tokens.has(revocation.id) || marks.isRevoked(revocation)
     },
-    entries() {
+    /** The entries that have not expired. */
+    entries(): readonly Revocation[] {
       sweep(now())
       return [...marks.entries(), ...tokens.values()]
     },
-    closeUpTo(moment) {
+    /** Makes `check` return `unknown` for tokens issued up to this moment; 0 resets it. */
+    closeUpTo(moment: number) {
       closedUpTo = moment
     },
+    /**
+     * The issue time of a token whose account was read at `readAt`. It is after a mark that was known by
+     * then, whatever the clock of the replica that made it, so that a new login is valid. It is not after
+     * a later mark, because the account may have been read before it was changed.
+     */
     issueTime: marks.issueTime,
     size: () => ({ tokens: tokens.size, users: marks.count() }),
   }

@@ -2,26 +2,23 @@ import { CompactEncrypt, compactDecrypt } from 'jose'
 import type { DerivedKeys } from './derived-keys.ts'
 
 /** Encrypts small values that leave this process, so that every replica with the same keys can open them. */
-export interface Sealing {
-  /** Throws a Fault without a signing key. */
-  seal(value: Readonly<Record<string, unknown>>): Promise<string>
-  /** `undefined` for everything that `seal` did not make with a key that is still loaded. */
-  open(sealed: string): Promise<Readonly<Record<string, unknown>> | undefined>
-}
+export type Sealing = ReturnType<typeof createSealing>
 
 /**
  * JWE with direct encryption (RFC 7516, `dir` and A256GCM). The key comes from the signing key that
  * the header names, by a purpose of its own: what is sealed for one use does not open in another.
  */
-export function createSealing(keys: DerivedKeys, maxBytes = 16_384): Sealing {
+export function createSealing(keys: DerivedKeys, maxBytes = 16_384) {
   return {
-    async seal(value) {
+    /** Throws a Fault without a signing key. */
+    async seal(value: Readonly<Record<string, unknown>>) {
       const { id, key } = keys.current()
       return new CompactEncrypt(Buffer.from(JSON.stringify(value)))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: id })
         .encrypt(keyBytes(key))
     },
-    async open(sealed) {
+    /** `undefined` for everything that `seal` did not make with a key that is still loaded. */
+    async open(sealed: string): Promise<Readonly<Record<string, unknown>> | undefined> {
       if (sealed.length > maxBytes) return undefined
       try {
         const { plaintext } = await compactDecrypt(

@@ -22,28 +22,14 @@ interface WorkerPoolParts {
 }
 
 /** A fixed number of worker slots, whose processes are replaced when they exit. */
-export interface WorkerPool {
-  readonly slots: readonly WorkerSlot[]
-  /** How many processes replaced one that had exited. */
-  readonly restarts: () => number
-  readonly isClosing: () => boolean
-  /** Has every worker serve by this configuration. Settles when those that answer do. */
-  readonly configure: (config: Config) => Promise<void>
-  /**
-   * Starts the first worker, and the others when it listens, so that a common problem is reported once.
-   * Throws when one exits before all listen.
-   */
-  readonly start: () => Promise<Listening>
-  /** Shuts all workers down within that time. Kills those that need `moreMs` longer, and throws a Fault. */
-  readonly close: (withinMs: number, moreMs: number) => Promise<void>
-}
+export type WorkerPool = ReturnType<typeof createWorkerPool>
 
 const onlyListener = 'signal to the only listening worker: it keeps serving until another listens'
 
 /** A signal to a process group reaches its members one after the other. */
 const groupMs = 250
 
-export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
+export function createWorkerPool(parts: WorkerPoolParts) {
   const { count, fork, start, metrics, log, shutdownBegun, exitCode } = parts
   const started = Promise.withResolvers<Listening>()
   const allExited = Promise.withResolvers<void>()
@@ -140,6 +126,10 @@ export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
     if (slots.every((slot) => slot.pid() === undefined)) allExited.resolve()
   }
 
+  /**
+   * Shuts all workers down within that time. Kills those that need `moreMs` longer, and throws a
+   * Fault.
+   */
   async function close(withinMs: number, moreMs: number): Promise<void> {
     phase = 'closing'
     for (const slot of slots) slot.close(withinMs)
@@ -156,13 +146,19 @@ export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
 
   return {
     slots,
+    /** How many processes replaced one that had exited. */
     restarts: () => restarts,
     isClosing: () => phase === 'closing',
+    /**
+     * Starts the first worker, and the others when it listens, so that a common problem is reported once.
+     * Throws when one exits before all listen.
+     */
     start() {
       slots[0]?.fill()
       return started.promise
     },
-    async configure(config) {
+    /** Has every worker serve by this configuration. Settles when those that answer do. */
+    async configure(config: Config) {
       for (const slot of slots) slot.configure(config)
       await Promise.all(slots.map((slot) => slot.ask('publicKeys')))
     },

@@ -4,12 +4,7 @@ import type { Rule } from '../rule/rule.ts'
 import type { Version } from './changed-lines.ts'
 
 /** The rules that can matter for some patterns. */
-export interface RelevantRules {
-  /** The rules of a role that match a call of one of the patterns, as a tree. */
-  readonly treesOf: (version: Version, lineage: readonly string[]) => readonly GrantTree[]
-  /** The patterns that share a call with a rule of this role, in either policy. */
-  readonly touchedBy: (roleKey: string) => ReadonlySet<string>
-}
+export type RelevantRules = ReturnType<typeof relevantRules>
 
 /**
  * Selects from two policies what can matter for the patterns of `rules`. Of a million rules that is
@@ -18,7 +13,7 @@ export interface RelevantRules {
 export function relevantRules(
   rules: Iterable<Rule>,
   { from, to }: { readonly from: Version; readonly to: Version },
-): RelevantRules {
+) {
   const patterns = createNode<Map<string, MethodBits>>()
   for (const { path, method } of rules) {
     place(patterns, shapeOf(path), (known = new Map()) => {
@@ -55,11 +50,13 @@ export function relevantRules(
   }
 
   return {
-    treesOf: (version, lineage) =>
+    /** The rules of a role that match a call of one of the patterns, as a tree. */
+    treesOf: (version: Version, lineage: readonly string[]): readonly GrantTree[] =>
       lineage.flatMap(
         (roleKey) => selectionOf(version === from ? 'from' : 'to', roleKey).tree ?? [],
       ),
-    touchedBy(roleKey) {
+    /** The patterns that share a call with a rule of this role, in either policy. */
+    touchedBy(roleKey: string) {
       const before = selectionOf('from', roleKey).touched
       const after = selectionOf('to', roleKey).touched
       return before === after ? before : new Set([...before, ...after])

@@ -8,13 +8,7 @@ import { type AuditEntry, recordChange } from './audit.ts'
 import { recordIfNew } from './record-if-new.ts'
 
 /** The changes that a gateway makes or finds by itself, on their way to the database. */
-export interface AuditQueue {
-  /** Never waits and never throws. With `ifNew`, only what the log does not have last. */
-  readonly add: (entry: AuditEntry, options?: { readonly ifNew?: boolean }) => void
-  readonly state: () => { readonly waiting: number; readonly dropped: number }
-  /** Writes what is left, within two seconds. */
-  readonly close: () => Promise<void>
-}
+export type AuditQueue = ReturnType<typeof createAuditQueue>
 
 interface QueueParts {
   readonly database: Pick<Database, 'db' | 'shapes'>
@@ -35,7 +29,7 @@ const everyMs = 60_000
  * While the database is unreachable, entries wait here, up to a limit, and are retried: a gateway goes
  * on serving without it. A full queue drops the newest entry: the oldest tells where a change began.
  */
-export function createAuditQueue({ database, log, maxWaiting = 1000 }: QueueParts): AuditQueue {
+export function createAuditQueue({ database, log, maxWaiting = 1000 }: QueueParts) {
   const queue = new BoundedQueue<Waiting>({ most: maxWaiting, drops: 'newest' })
   let dropped = 0
 
@@ -65,11 +59,13 @@ export function createAuditQueue({ database, log, maxWaiting = 1000 }: QueuePart
     recovered: 'audit entries recorded again',
   })
   return {
-    add(entry, { ifNew = false } = {}) {
+    /** Never waits and never throws. With `ifNew`, only what the log does not have last. */
+    add(entry: AuditEntry, { ifNew = false }: { readonly ifNew?: boolean } = {}) {
       if (queue.add({ entry, ifNew, since: performance.now() })) outbox.wake()
       else drop(entry, `${maxWaiting} entries wait already`)
     },
     state: () => ({ waiting: queue.waiting.size, dropped }),
+    /** Writes what is left, within two seconds. */
     async close() {
       await outbox.close()
       for (const { entry } of queue.waiting.values())

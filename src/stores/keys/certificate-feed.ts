@@ -18,13 +18,7 @@ interface CertificateState extends ReloadingState {
   readonly fingerprint: string
 }
 
-export interface OpenCertificate {
-  readonly current: () => CertificatePair
-  /** Calls back with each pair that replaces the current one. */
-  readonly onChange: (listener: (pair: CertificatePair) => void) => void
-  readonly state: () => CertificateState
-  readonly close: () => Promise<void>
-}
+export type OpenCertificate = Awaited<ReturnType<typeof openCertificate>>
 
 interface CertificateParts {
   readonly certFile: string
@@ -38,7 +32,7 @@ interface CertificateParts {
  * Loads the pair and keeps it up to date. An unusable pair is thrown at the start; later the current
  * one stays active, and log and state have the reason.
  */
-export async function openCertificate(parts: CertificateParts): Promise<OpenCertificate> {
+export async function openCertificate(parts: CertificateParts) {
   const { certFile, keyFile, log, now = Date.now } = parts
   let changed: (pair: CertificatePair) => void = () => {}
   let isReload = false
@@ -75,11 +69,12 @@ export async function openCertificate(parts: CertificateParts): Promise<OpenCert
     now,
   })
   return {
-    current: () => certificate.current().pair,
-    onChange(listener) {
+    current: (): CertificatePair => certificate.current().pair,
+    /** Calls back with each pair that replaces the current one. */
+    onChange(listener: (pair: CertificatePair) => void) {
       changed = listener
     },
-    state: () => ({ ...certificate.current().shown, ...certificate.state() }),
+    state: (): CertificateState => ({ ...certificate.current().shown, ...certificate.state() }),
     close: certificate.close,
   }
 }

@@ -6,7 +6,6 @@ import { Fault } from '../../kernel/errors.ts'
 import type { DomainSource } from '../../policy/domain.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import type { LivePolicies } from '../../policy/live.ts'
-import type { Signed } from '../../signing/statement.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
 import type {
   Known,
@@ -30,19 +29,7 @@ import type { TrustGate } from './trust-gate.ts'
  *   attempt that succeeds.
  * - expired: stale for longer than `maxAgeMs`, when that is set. `current` throws. Left likewise.
  */
-export interface PolicyFeed {
-  /** The policies to decide by, or a Fault. */
-  readonly current: () => CompiledPolicies
-  readonly state: () => PolicyState
-  /** The signed statement of the active policy, if any. */
-  readonly signed: () => Signed | undefined
-  /** Why no traffic should come here, if so. */
-  readonly problem: () => string | undefined
-  /** The first attempt; then goes on by itself. Does not throw: `failure` has what went wrong. */
-  readonly start: () => Promise<void>
-  readonly failure: () => unknown
-  readonly close: () => Promise<void>
-}
+export type PolicyFeed = ReturnType<typeof createPolicyFeed>
 
 export interface FeedParts {
   readonly source: PolicySource
@@ -61,7 +48,7 @@ export interface FeedParts {
   readonly onPropagated?: ((seconds: number) => void) | undefined
 }
 
-export function createPolicyFeed(parts: FeedParts): PolicyFeed {
+export function createPolicyFeed(parts: FeedParts) {
   const { source, live, log, maxAgeMs, snapshot, gate, onChange = () => {} } = parts
   const closing = new AbortController()
   const prepare = createPrepare(closing.signal, parts.domain)
@@ -173,12 +160,13 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   }
 
   return {
+    /** The policies to decide by, or a Fault. */
     current() {
       const reason = expired()
       if (reason !== undefined) throw new Fault('policies', { reason })
       return live.current()
     },
-    state: () => ({
+    state: (): PolicyState => ({
       source: source.name,
       revision: live.revision(),
       sequence: live.revision() === undefined ? undefined : known?.sequence,
@@ -196,11 +184,14 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       },
       snapshot: snapshot?.state(),
     }),
+    /** The signed statement of the active policy, if any. */
     signed: () => (active === undefined ? undefined : known?.verified?.signed),
+    /** Why no traffic should come here, if so. */
     problem() {
       if (live.revision() !== undefined) return expired()
       return `no policy is loaded: ${reloads.failure()?.text ?? 'not read yet'}`
     },
+    /** The first attempt; then goes on by itself. Does not throw: `failure` has what went wrong. */
     async start() {
       const found = await snapshot?.read()
       if (found !== undefined) {

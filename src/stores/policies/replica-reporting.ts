@@ -8,12 +8,7 @@ import type { PolicyState } from './policy-source.ts'
 import { ownProcess } from './replicas/replica-identity.ts'
 import { REPORT_EVERY_MS, type Replicas } from './replicas/replicas.ts'
 
-export interface Reporting {
-  readonly id: string
-  /** To be called after anything that may have changed the state: reports if it did. */
-  readonly changed: () => void
-  readonly close: () => Promise<void>
-}
+export type Reporting = ReturnType<typeof createReporting>
 
 interface ReportingParts {
   readonly replicas: Replicas
@@ -36,7 +31,7 @@ export function createReporting({
   facts,
   onWatched,
   log,
-}: ReportingParts): Reporting {
+}: ReportingParts) {
   const own = ownProcess()
   const id = `${own.host}-${own.pid}-${randomBytes(3).toString('hex')}`
   let hasTidied = false
@@ -69,6 +64,7 @@ export function createReporting({
   })
   return {
     id,
+    /** To be called after anything that may have changed the state: reports if it did. */
     changed() {
       if (fingerprint(state()) !== reported) outbox.wake()
     },

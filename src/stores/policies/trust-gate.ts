@@ -23,23 +23,7 @@ interface NamedRevision {
  * Lets only signed policies pass, whatever Redis and files contain. It depends on the configuration
  * alone: a missing signature is a reason to refuse, like a wrong one.
  */
-export interface TrustGate {
-  /**
-   * The statement of what was found, if it is signed for this purpose and may follow the known one.
-   * `earlier`: what was signed before, asked for only if statements between the two are needed. Throws a
-   * Fault otherwise.
-   */
-  readonly verify: (
-    found: NamedRevision,
-    known?: Verified,
-    earlier?: ReadEarlier,
-  ) => Promise<Verified>
-  /** Throws a Fault unless the statement is about the document with this checksum. */
-  readonly checkDocument: (verified: Verified, checksum: string) => void
-  readonly required: number
-  /** How often it refused, by reason. */
-  readonly rejected: () => Readonly<Record<RejectionReason, number>>
-}
+export type TrustGate = ReturnType<typeof createTrustGate>
 
 /** Signed statements, from one place after the other until enough are found. */
 type ReadEarlier = () => AsyncIterable<readonly (Signed | undefined)[]>
@@ -55,14 +39,19 @@ export function createTrustGate(
   trust: Trust,
   purpose: Purpose,
   counts: RejectionCounts = createRejectionCounts(),
-): TrustGate {
+) {
   function refuse(revision: string, { rejection, message }: Rejection): never {
     counts[rejection]++
     throw new Fault('policies', { reason: `${revision} rejected (${rejection}): ${message}` })
   }
 
   return {
-    async verify(found, known, earlier) {
+    /**
+     * The statement of what was found, if it is signed for this purpose and may follow the known one.
+     * `earlier`: what was signed before, asked for only if statements between the two are needed. Throws a
+     * Fault otherwise.
+     */
+    async verify(found: NamedRevision, known?: Verified, earlier?: ReadEarlier) {
       const { revision, signed } = found
       const isKnown = known !== undefined && signed?.statement === known.signed.statement
       // The statement that is active already was verified when it became active.
@@ -76,13 +65,15 @@ export function createTrustGate(
           : await stalenessAmong(statement, known.statement, { trust, earlier }))
       return problem === undefined ? verified : refuse(revision, problem)
     },
-    checkDocument({ statement }, checksum) {
+    /** Throws a Fault unless the statement is about the document with this checksum. */
+    checkDocument({ statement }: Verified, checksum: string) {
       const { revision } = statement
       const problem = documentMismatch(statement, { revision, checksum })
       if (problem !== undefined) refuse(revision, problem)
     },
     required: trust.signatures,
-    rejected: () => ({ ...counts }),
+    /** How often it refused, by reason. */
+    rejected: (): Readonly<Record<RejectionReason, number>> => ({ ...counts }),
   }
 }
 

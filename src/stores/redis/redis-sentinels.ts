@@ -43,15 +43,7 @@ interface SentinelLinks {
   readonly close: () => void
 }
 
-export interface Sentinels {
-  /**
-   * Asks all sentinels at once, over new connections. Waits for little more than the first answer,
-   * or for those of the majority.
-   */
-  readonly ask: (options?: { readonly majority?: boolean }) => Promise<SentinelConsensus>
-  /** Links that open when they are used. Each call begins with the next sentinel. */
-  readonly link: () => SentinelLinks
-}
+export type Sentinels = ReturnType<typeof createSentinels>
 
 /** How long the other sentinels may take once the first has answered. */
 const othersMs = 100
@@ -63,7 +55,7 @@ const othersMs = 100
 export function createSentinels(
   { hosts, master = '', tls, ...address }: RedisAddress,
   { connectTimeoutMs, commandTimeoutMs }: SentinelTimeouts,
-): Sentinels {
+) {
   const { Redis } = loadDriver()
   let turn = Math.floor(Math.random() * hosts.length)
 
@@ -131,6 +123,7 @@ export function createSentinels(
     return consensusOf(answers, hosts.length)
   }
 
+  /** Links that open when they are used. Each call begins with the next sentinel. */
   function link(): SentinelLinks {
     const links = new Map<RedisHost, SentinelLink>()
     let own = turn++
@@ -164,7 +157,14 @@ export function createSentinels(
     }
   }
 
-  return { ask: ({ majority } = {}) => consult(askOnce, majority), link }
+  return {
+    /**
+     * Asks all sentinels at once, over new connections. Waits for little more than the first answer,
+     * or for those of the majority.
+     */
+    ask: ({ majority }: { readonly majority?: boolean } = {}) => consult(askOnce, majority),
+    link,
+  }
 }
 
 export function isSameHost(one: RedisHost, other: RedisHost): boolean {

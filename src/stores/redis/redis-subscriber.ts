@@ -2,11 +2,7 @@ import { withTimeout } from '../../background/with-timeout.ts'
 import { createListener, type RedisSettings } from './redis-connection.ts'
 
 /** Listens on one channel, on a connection of its own. What it hears is a hint, never a fact. */
-export interface RedisSubscriber {
-  /** Subscribes again if the connection is dead. Call it every few seconds. */
-  readonly check: () => Promise<void>
-  readonly close: () => void
-}
+export type RedisSubscriber = ReturnType<typeof createSubscriber>
 
 interface Subscription {
   readonly channel: string
@@ -23,7 +19,7 @@ interface Subscription {
 export function createSubscriber(
   settings: RedisSettings,
   { channel, onHint, onLost }: Subscription,
-): RedisSubscriber {
+) {
   const connection = createListener(settings)
   let listening = false
   let closed = false
@@ -51,6 +47,7 @@ export function createSubscriber(
   connection.connect().catch(() => {})
 
   return {
+    /** Subscribes again if the connection is dead. Call it every few seconds. */
     async check() {
       if (closed || connection.status !== 'ready') return
       if (!listening) return listen()

@@ -13,18 +13,7 @@ import {
 } from './revocation-lines.ts'
 
 /** The list of revoked tokens, kept where a restart without its store finds it. Nothing here throws. */
-export interface RevocationSnapshot {
-  /** What was kept, and when the store last confirmed that this was all; `undefined` without files. */
-  read(): Promise<StoredRevocations | undefined>
-  /** Something new is in the list. */
-  add(revocation: Revocation): void
-  /** The store has nothing that is not in the list. */
-  confirm(): void
-  /** Settles when what was added is on the disk, or cannot be written now. */
-  written(): Promise<void>
-  state(): SnapshotState
-  close(): Promise<void>
-}
+export type RevocationSnapshot = ReturnType<typeof createRevocationSnapshot>
 
 interface StoredRevocations {
   readonly revocations: readonly Revocation[]
@@ -54,7 +43,7 @@ const MAX_WAIT_MS = 1000
  * failure, and when it has grown. A crash can lose what was added in the last 250 ms, and what the
  * disk takes.
  */
-export function createRevocationSnapshot(parts: RevocationSnapshotParts): RevocationSnapshot {
+export function createRevocationSnapshot(parts: RevocationSnapshotParts) {
   const { revocations, log } = parts
   const file = ownFile(parts)
   const failures = createWriteFailures()
@@ -173,7 +162,11 @@ export function createRevocationSnapshot(parts: RevocationSnapshotParts): Revoca
   }
 
   return {
-    async read() {
+    /**
+     * What was kept, and when the store last confirmed that this was all; `undefined` without
+     * files.
+     */
+    async read(): Promise<StoredRevocations | undefined> {
       const paths = await findFiles(parts).catch(() => [])
       const found = (await Promise.all(paths.map(readOne))).filter((one) => one !== undefined)
       if (found.length === 0) return undefined
@@ -182,15 +175,18 @@ export function createRevocationSnapshot(parts: RevocationSnapshotParts): Revoca
       confirmedAt = times.length === 0 ? undefined : Math.max(...times)
       return { revocations: found.flatMap((one) => one.revocations), confirmedAt }
     },
-    add(revocation) {
+    /** Something new is in the list. */
+    add(revocation: Revocation) {
       pending.push(revocationLine(revocation))
       schedule()
     },
+    /** The store has nothing that is not in the list. */
     confirm() {
       confirmedAt = Date.now()
       const isDue = performance.now() - confirmationWrittenAt >= CONFIRM_MS
       if (isDue && failures.state().lastError === undefined) schedule()
     },
+    /** Settles when what was added is on the disk, or cannot be written now. */
     async written() {
       const late = pause(MAX_WAIT_MS, undefined, { ref: false })
       // What is being written now may have begun without it.
@@ -200,7 +196,7 @@ export function createRevocationSnapshot(parts: RevocationSnapshotParts): Revoca
         await Promise.race([working, late])
       }
     },
-    state() {
+    state(): SnapshotState {
       const { lastError } = failures.state()
       return { file, current: isTried ? lastError === undefined : undefined, ...failures.state() }
     },

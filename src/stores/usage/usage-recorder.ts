@@ -94,7 +94,12 @@ export function createUsageRecorder(parts: RecorderParts) {
   return {
     /** Stores what was counted so far, soon. */
     flush: outbox.wake,
-    state: () => ({ failures: outbox.failures(), uncounted }),
+    state: () => ({
+      /** Writes that failed. */
+      failures: outbox.failures(),
+      /** What was counted only as a number, because a limit was reached. */
+      uncounted,
+    }),
     /** Stores what is left, within two seconds. */
     close: () => outbox.close(),
   }

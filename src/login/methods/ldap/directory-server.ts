@@ -1,7 +1,6 @@
 import type { Deadline } from './deadline.ts'
 import { DirectoryConnection, type SearchRequest } from './directory-connection.ts'
 import { DirectoryError } from './directory-error.ts'
-import type { DirectoryEntry } from './entry.ts'
 import type { DirectorySettings } from './settings.ts'
 
 /** Active Directory locks an account after a few wrong passwords, ours included. */
@@ -10,16 +9,7 @@ const refusedPauseMs = 30_000
 const maxIdleMs = 60_000
 
 /** One server of the directory. */
-export interface DirectoryServer {
-  readonly url: string
-  /** A connection for one login: a bind changes whose connection it is. */
-  connect(deadline: Deadline): Promise<DirectoryConnection>
-  /** Searches as the service account. */
-  search(request: SearchRequest, deadline: Deadline): Promise<readonly DirectoryEntry[]>
-  /** Throws unless the service account, if one is configured, can search. */
-  probe(deadline: Deadline): Promise<void>
-  close(): void
-}
+export type DirectoryServer = ReturnType<typeof createDirectoryServer>
 
 /** A server, as the service account, or the connection of a person. */
 export type Searcher = Pick<DirectoryServer, 'url' | 'search'>
@@ -28,7 +18,7 @@ export type Searcher = Pick<DirectoryServer, 'url' | 'search'>
  * The connection of the service account is opened and bound once for all logins that need it at the
  * same time: two first operations at once on one client of the library would wait for ever.
  */
-export function createDirectoryServer(url: string, settings: DirectorySettings): DirectoryServer {
+export function createDirectoryServer(url: string, settings: DirectorySettings) {
   const { startTls, caFile, serverName, connectTimeoutMs, bindDn, bindPassword } = settings
   const address = { url, startTls, caFile, serverName }
   let shared: DirectoryConnection | undefined
@@ -75,8 +65,10 @@ export function createDirectoryServer(url: string, settings: DirectorySettings):
 
   return {
     url,
+    /** A connection for one login: a bind changes whose connection it is. */
     connect,
-    async search(request, deadline) {
+    /** Searches as the service account. */
+    async search(request: SearchRequest, deadline: Deadline) {
       const old = kept()
       if (old !== undefined) {
         // The server may have closed it, or a firewall dropped it: then a new one can answer.
@@ -85,7 +77,8 @@ export function createDirectoryServer(url: string, settings: DirectorySettings):
       }
       return (await service(deadline)).search(request, deadline)
     },
-    async probe(deadline) {
+    /** Throws unless the service account, if one is configured, can search. */
+    async probe(deadline: Deadline) {
       if (bindDn === undefined) (await connect(deadline)).close()
       else await service(deadline)
     },

@@ -1,16 +1,13 @@
 /** Texts numbered in the order in which they first come. */
-export interface Numbers {
-  readonly texts: readonly string[]
-  readonly of: (text: string) => number
-}
+export type Numbers = ReturnType<typeof createNumbers>
 
 /** Without texts yet. */
-export function createNumbers(): Numbers {
+export function createNumbers() {
   const known = new Map<string, number>()
   const texts: string[] = []
   return {
     texts,
-    of(text) {
+    of(text: string) {
       const number = known.get(text)
       if (number !== undefined) return number
       known.set(text, texts.length)

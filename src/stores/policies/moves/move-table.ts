@@ -14,13 +14,7 @@ import { moveEntries, type RecordedMove } from './move-audit.ts'
 import { moveKey } from './move-key.ts'
 
 /** The history of one Redis prefix in the database. Every method throws a Fault when that fails. */
-export interface MoveTable {
-  has(move: Move): Promise<boolean>
-  /** To be called after `has`. Keeps the moves that it has already as they are. */
-  add(moves: readonly Move[]): Promise<void>
-  /** The last moves, newest first; empty when the table does not exist. */
-  list(most: number): Promise<readonly Move[]>
-}
+export type MoveTable = ReturnType<typeof createMoveTable>
 
 /** Thirty pushes a day for ten years. An attacker who can write to Redis must not fill the disk. */
 const defaultMaxMoves = 100_000
@@ -35,17 +29,18 @@ export function createMoveTable(
   { db, shapes }: Pick<Database, 'db' | 'shapes'>,
   prefix: string,
   { maxMoves = defaultMaxMoves, trust }: MoveTableOptions = {},
-): MoveTable {
+) {
   const recorded = db.selectFrom('postern_policy_move').where('prefix', '=', prefix)
 
   return {
-    has: (move) =>
+    has: (move: Move) =>
       withFaults(async () => {
         await shapes()
         const row = recorded.select('move_id').where('move_id', '=', moveKey(move))
         return (await row.executeTakeFirst()) !== undefined
       }),
-    add: (moves) =>
+    /** To be called after `has`. Keeps the moves that it has already as they are. */
+    add: (moves: readonly Move[]) =>
       withFaults(async () => {
         const counted = recorded.select(({ fn }) => fn.countAll<string>().as('many'))
         const { many } = await counted.executeTakeFirstOrThrow()
@@ -79,7 +74,8 @@ export function createMoveTable(
           await appendAudit(inside, shape, moveEntries(moves, made, trust))
         })
       }),
-    list: (most) =>
+    /** The last moves, newest first; empty when the table does not exist. */
+    list: (most: number): Promise<readonly Move[]> =>
       withFaults(async () => {
         if (!(await tableExists(db, 'postern_policy_move'))) return []
         const sorted = recorded.orderBy('sequence', 'desc').orderBy('recorded_at', 'desc')

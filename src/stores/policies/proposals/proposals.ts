@@ -35,33 +35,20 @@ interface ProposeParts {
 }
 
 /** The proposals in one Redis. Whoever can write there can alter them: verify what you read. */
-export interface Proposals {
-  /** `changed`: another proposal of this revision exists. `full`: too many proposals are open. */
-  propose(proposal: Proposal, parts: ProposeParts): Promise<'done' | 'changed' | 'full'>
-  /** `undefined` when it is missing or invalid. */
-  read(revision: string): Promise<Proposal | undefined>
-  /** The document of a proposal, verified by its checksum. A broken one is a Fault. */
-  document(revision: string): Promise<PolicyDocument | undefined>
-  /** Adds a signature over this very statement, or replaces that of its key. */
-  sign(proposal: Proposal, signature: KeyedSignature): Promise<'done' | 'missing' | 'changed'>
-  /** The open proposals that can be read, newest first. */
-  list(): Promise<readonly Proposal[]>
-  /** The proposal with this revision, else all whose revision starts like this. */
-  matching(name: string): Promise<readonly Proposal[]>
-  /** Returns whether it existed. */
-  drop(revision: string): Promise<boolean>
-}
+export type Proposals = ReturnType<typeof createProposals>
 
-export function createProposals(redis: RedisClient): Proposals {
+export function createProposals(redis: RedisClient) {
   const base = `${redis.prefix}policy:proposal`
   const index = `${base}s`
   const keyOf = (revision: string) => `${base}:${revision}`
   const documentKey = (revision: string) => `${base}:${revision}:document`
 
+  /** `undefined` when it is missing or invalid. */
   async function read(revision: string): Promise<Proposal | undefined> {
     return readProposal(revision, await readHash(redis, keyOf(revision), proposalBounds))
   }
 
+  /** The open proposals that can be read, newest first. */
   async function list(): Promise<readonly Proposal[]> {
     const last = { from: -MAX_OPEN, to: -1, maxBytes: maxRevision }
     const revisions = (await readMembers(redis, index, last)).map(([revision]) => revision)
@@ -72,7 +59,11 @@ export function createProposals(redis: RedisClient): Proposals {
   return {
     read,
     list,
-    async propose({ revision, statement, about, signatures }, { document, replaces = '' }) {
+    /** `changed`: another proposal of this revision exists. `full`: too many proposals are open. */
+    async propose(
+      { revision, statement, about, signatures }: Proposal,
+      { document, replaces = '' }: ProposeParts,
+    ) {
       const keys = [keyOf(revision), documentKey(revision), index]
       const fields = [...signatures].flatMap(([fingerprint, signature]) => {
         return [signatureField(fingerprint), signature]
@@ -85,23 +76,27 @@ export function createProposals(redis: RedisClient): Proposals {
         commands.eval(proposeScript, keys.length, ...keys, ...values),
       )) as 'done' | 'changed' | 'full'
     },
-    async document(revision) {
+    /** The document of a proposal, verified by its checksum. A broken one is a Fault. */
+    async document(revision: string) {
       const text = await readStoredText(redis, documentKey(revision))
       return text === undefined ? undefined : parseDocument(text, revision)
     },
-    async sign({ revision, statement }, { fingerprint, signature }) {
+    /** Adds a signature over this very statement, or replaces that of its key. */
+    async sign({ revision, statement }: Proposal, { fingerprint, signature }: KeyedSignature) {
       const values = [statement, signatureField(fingerprint), signature]
       const answer = await redis.run((commands) =>
         commands.eval(signScript, 1, keyOf(revision), ...values),
       )
       return answer as 'done' | 'missing' | 'changed'
     },
-    async matching(name) {
+    /** The proposal with this revision, else all whose revision starts like this. */
+    async matching(name: string): Promise<readonly Proposal[]> {
       const exact = await read(name)
       if (exact !== undefined) return [exact]
       return (await list()).filter(({ revision }) => revision.startsWith(name))
     },
-    async drop(revision) {
+    /** Returns whether it existed. */
+    async drop(revision: string) {
       const keys = [keyOf(revision), documentKey(revision)]
       await redis.run((commands) => commands.zrem(index, revision))
       return (await redis.run((commands) => commands.del(...keys))) > 0

@@ -33,23 +33,22 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000
 const atATime = 50
 
 /** The reports about the shadow in one Redis. */
-export interface ShadowReports {
-  /** Returns whether the report was taken: the shadow may have ended, or too many have reported. */
-  report(own: OwnShadowReport, sequence: number): Promise<boolean>
-  list(): Promise<readonly ShadowReport[]>
-}
+export type ShadowReports = ReturnType<typeof createShadowReports>
 
-export function createShadowReports(redis: RedisClient): ShadowReports {
+export function createShadowReports(redis: RedisClient) {
   const keys = policyKeys(redis.prefix)
 
   return {
-    async report({ id, ...own }, sequence) {
+    /**
+     * Returns whether the report was taken: the shadow may have ended, or too many have reported.
+     */
+    async report({ id, ...own }: OwnShadowReport, sequence: number) {
       const text = JSON.stringify(own)
       const touched = [keys.shadow, keys.shadowReplicas, keys.shadowReports]
       const values = [id, text, String(sequence), MAX_REPLICAS, KEPT_MS]
       return (await redis.runScript(reportShadowScript, touched, values)) === 1
     },
-    async list() {
+    async list(): Promise<readonly ShadowReport[]> {
       const within = { from: 0, to: MAX_REPLICAS - 1, maxBytes: maxId }
       const times = await readMembers(redis, keys.shadowReplicas, within)
       const reports: ShadowReport[] = []

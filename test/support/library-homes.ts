@@ -13,7 +13,7 @@ export const homes: Readonly<Record<string, RegExp>> = {
   bcrypt: /^login\/password-(?:hash|worker)\.ts$/,
   'svg-captcha': /^login\//,
   otpauth: /^login\/second-factor\/totp-codes\.ts$/,
-  uqr: /^cli\/second-factor\/totp-view\.ts$/,
+  uqr: /^cli\/views\/totp-view\.ts$/,
   typebox: /^config\/schema\//,
   'lru-cache': /^kernel\/lru\.ts$/,
   ldapts: /^login\/methods\/ldap\//,

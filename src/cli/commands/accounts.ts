@@ -18,9 +18,9 @@ import type { Command } from '../command.ts'
 import { databaseFailures, operationCommand, storeFailures } from './operation-command.ts'
 import { serviceTokenCommands } from './services.ts'
 
-const views = () => import('../accounts/user-views.ts')
-const totpViews = () => import('../second-factor/totp-view.ts')
-const tokenViews = () => import('../tokens/token-views.ts')
+const views = () => import('../views/user-views.ts')
+const totpViews = () => import('../views/totp-view.ts')
+const tokenViews = () => import('../views/token-views.ts')
 
 /** How every change of an account is shown. */
 const changed = {

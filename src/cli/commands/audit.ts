@@ -15,6 +15,6 @@ export const auditCommands: readonly Command[] = [
       'postern audit list --action policy.push --output json | jq -r .[].after.revision',
       'postern audit list --limit 1000000 --output jsonl > audit.jsonl',
     ],
-    view: async () => (await import('../audit/audit-views.ts')).auditListView,
+    view: async () => (await import('../views/audit-views.ts')).auditListView,
   }),
 ]

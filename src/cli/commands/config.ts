@@ -18,7 +18,7 @@ export const configCommands: readonly Command[] = [
       'postern config check config/production.yaml --no-files',
       "postern config check --output json | jq -r '.problems[].message'",
     ],
-    view: async () => (await import('../config/config-views.ts')).configCheckView,
+    view: async () => (await import('../views/config-views.ts')).configCheckView,
   }),
   operationCommand(configPrint, {
     ...shared,
@@ -27,7 +27,7 @@ export const configCommands: readonly Command[] = [
       'postern config print',
       'postern config print config/production.yaml --output json | jq .limits',
     ],
-    view: async () => (await import('../config/config-views.ts')).configPrintView,
+    view: async () => (await import('../views/config-views.ts')).configPrintView,
   }),
   command(
     {

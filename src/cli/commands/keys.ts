@@ -2,7 +2,7 @@ import { keysGenerate, keysList, keysUse } from '../../operations/keys/keys.ts'
 import type { Command } from '../command.ts'
 import { operationCommand } from './operation-command.ts'
 
-const views = () => import('../keys/key-views.ts')
+const views = () => import('../views/key-views.ts')
 const invalid = 'the configuration or the key directory is not valid'
 
 export const keysCommands: readonly Command[] = [

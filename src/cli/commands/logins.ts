@@ -2,7 +2,7 @@ import { loginList, loginLocks, loginTest, loginUnlock } from '../../operations/
 import type { Command } from '../command.ts'
 import { operationCommand, storeFailures } from './operation-command.ts'
 
-const views = () => import('../logins/login-views.ts')
+const views = () => import('../views/login-views.ts')
 
 export const loginCommands: readonly Command[] = [
   operationCommand(loginList, {

@@ -2,7 +2,7 @@ import { roleAdd, roleList, roleRemove, roleSet, roleShow } from '../../operatio
 import type { Command } from '../command.ts'
 import { databaseFailures, operationCommand, storeFailures } from './operation-command.ts'
 
-const views = () => import('../roles/role-views.ts')
+const views = () => import('../views/role-views.ts')
 
 const changed = {
   arguments: ['key'],

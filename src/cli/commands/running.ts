@@ -2,7 +2,7 @@ import { doctor } from '../../operations/doctor/doctor.ts'
 import { fleet, status, upstreams, version } from '../../operations/running/running.ts'
 import { operationCommand } from './operation-command.ts'
 
-const views = () => import('../running/running-views.ts')
+const views = () => import('../views/running-views.ts')
 const unanswered = {
   3: 'the configuration does not say where the gateway listens, and --ops is not given',
   5: 'the gateway did not answer',
@@ -20,7 +20,7 @@ export const doctorCommand = operationCommand(doctor, {
     'postern doctor /etc/postern/postern.yaml',
     'postern doctor --output json | jq -r \'.checks[] | select(.status != "ok") | .message\'',
   ],
-  view: async () => (await import('../doctor/doctor-view.ts')).doctorView,
+  view: async () => (await import('../views/doctor-view.ts')).doctorView,
 })
 
 export const statusCommand = operationCommand(status, {

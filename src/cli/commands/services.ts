@@ -9,7 +9,7 @@ import {
 import type { Command } from '../command.ts'
 import { databaseFailures, operationCommand, storeFailures } from './operation-command.ts'
 
-const views = () => import('../services/service-views.ts')
+const views = () => import('../views/service-views.ts')
 
 const changed = {
   exitCodes: {

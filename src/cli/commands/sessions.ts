@@ -2,7 +2,7 @@ import { sessionEnd, sessionList } from '../../operations/sessions/sessions.ts'
 import type { Command } from '../command.ts'
 import { databaseFailures, operationCommand } from './operation-command.ts'
 
-const views = () => import('../sessions/session-views.ts')
+const views = () => import('../views/session-views.ts')
 const unreachable = 'Redis or the database is unreachable, or has no table postern_session'
 
 export const sessionCommands: readonly Command[] = [

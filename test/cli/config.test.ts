@@ -127,6 +127,30 @@ describe('postern config check', () => {
     expect(out).toBe('x.yaml: ok (mode Dev, 0 routes, 0 upstreams)\n')
     expect(err).toContain('"Dev" is treated as prod')
   })
+
+  const page = 'cookie: { set: true }\nlogin: { page: { enabled: true } }\n'
+  test.each([
+    ['the login page', '', page, 'the login page'],
+    ['a cookie for pages of your own', '', 'cookie: { set: true }\n', 'a login'],
+    ['TLS in Postern', '', `${page}tls: { certFile: c.pem, keyFile: k.pem }\n`, undefined],
+    ['TLS in a proxy', 'trustedProxies: [10.0.0.1]', page, undefined],
+    ['this machine alone', 'host: 127.0.0.1', page, undefined],
+    ['this machine alone, over IPv6', "host: '::1'", page, undefined],
+    ['mode dev', 'mode: dev', page, undefined],
+    ['programs alone', '', '', undefined],
+  ])('warns of a cookie that browsers drop over plain HTTP: %s', async (_, own, more, whose) => {
+    const at = scratchFile(`application: { ${own} }\n${more}`)
+    const env = { POSTERN_JWT__SECRET: secret }
+
+    const { code, err } = await config(['check', 'x.yaml', '--no-files'], { ...at, env })
+
+    expect(code).toBe(0)
+    if (whose === undefined) expect(err).toBe('')
+    else {
+      expect(err).toContain('x.yaml: warning: application.host: "0.0.0.0" serves plain HTTP')
+      expect(err).toContain(`browsers drop the cookie of ${whose} over plain HTTP`)
+    }
+  })
 })
 
 describe('postern config print', () => {

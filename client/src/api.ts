@@ -226,6 +226,13 @@ export interface Disagreement {
   readonly userId?: string | undefined
 }
 
+export interface DistinctCount {
+  readonly count: number
+  /** false: there were more than `count`. */
+  readonly isExact: boolean
+  readonly some: readonly string[]
+}
+
 export interface EffectiveRule {
   readonly rule: Rule
   readonly via: readonly string[]
@@ -699,9 +706,7 @@ export type PolicyPromote = {
     } | undefined
   }
   readonly parent?: string | undefined
-  readonly replay?: {
-    readonly [member: string]: unknown
-  } | undefined
+  readonly replay?: Replay | undefined
   readonly engine: {
     readonly [member: string]: unknown
   }
@@ -816,9 +821,7 @@ export type PolicyPush = {
     } | undefined
   }
   readonly parent?: string | undefined
-  readonly replay?: {
-    readonly [member: string]: unknown
-  } | undefined
+  readonly replay?: Replay | undefined
   readonly engine: {
     readonly [member: string]: unknown
   }
@@ -897,9 +900,7 @@ export type PolicyPush = {
   readonly revision: string
   readonly publishes: boolean
   readonly parent: string | null
-  readonly replay?: {
-    readonly [member: string]: unknown
-  } | undefined
+  readonly replay?: Replay | undefined
   readonly engine: {
     readonly [member: string]: unknown
   }
@@ -922,6 +923,58 @@ export type PolicyPush = {
   readonly [member: string]: unknown
 }
 
+export interface PolicyReplay {
+  readonly policies: string
+  readonly failed: boolean
+  readonly notes: readonly string[]
+  readonly revision: string
+  readonly lines: number
+  readonly otherLines: number
+  readonly unreadable: readonly {
+    readonly file: string
+    readonly line: number
+    readonly message: string
+  }[]
+  readonly damaged: {
+    readonly lines: number
+    readonly first?: {
+      readonly file: string
+      readonly line: number
+      readonly message: string
+    } | undefined
+  }
+  readonly decisions: number
+  readonly first?: string | undefined
+  readonly last?: string | undefined
+  readonly asked: number
+  readonly unchanged: number
+  readonly wouldDeny: number
+  readonly wouldAllow: number
+  readonly notAsked: {
+    readonly identity: number
+    readonly route: number
+  }
+  readonly couldNotAsk: {
+    readonly 'hashed-path': number
+    readonly 'omitted-path': number
+    readonly 'ambiguous-path': number
+    readonly 'omitted-role': number
+    readonly 'omitted-domain': number
+    readonly 'unknown-step': number
+    readonly 'engine-failed': number
+  }
+  readonly revisions: readonly {
+    readonly revision: string
+    readonly decisions: number
+  }[]
+  readonly otherRevisions: number
+  readonly changes: readonly ReplayChange[]
+  readonly unlisted: {
+    readonly deny: number
+    readonly allow: number
+  }
+}
+
 export interface PolicyRollback {
   readonly head: {
     readonly revision: string
@@ -933,9 +986,7 @@ export interface PolicyRollback {
     } | undefined
   }
   readonly parent?: string | undefined
-  readonly replay?: {
-    readonly [member: string]: unknown
-  } | undefined
+  readonly replay?: Replay | undefined
   readonly engine: {
     readonly [member: string]: unknown
   }
@@ -1295,6 +1346,95 @@ export interface Providers {
     readonly name: string
     readonly url: string
   }[]
+}
+
+export interface Replay {
+  readonly revision: string
+  readonly lines: number
+  readonly otherLines: number
+  readonly unreadable: readonly {
+    readonly file: string
+    readonly line: number
+    readonly message: string
+  }[]
+  readonly damaged: {
+    readonly lines: number
+    readonly first?: {
+      readonly file: string
+      readonly line: number
+      readonly message: string
+    } | undefined
+  }
+  readonly decisions: number
+  readonly first?: string | undefined
+  readonly last?: string | undefined
+  readonly asked: number
+  readonly unchanged: number
+  readonly wouldDeny: number
+  readonly wouldAllow: number
+  readonly notAsked: {
+    readonly identity: number
+    readonly route: number
+  }
+  readonly couldNotAsk: {
+    readonly 'hashed-path': number
+    readonly 'omitted-path': number
+    readonly 'ambiguous-path': number
+    readonly 'omitted-role': number
+    readonly 'omitted-domain': number
+    readonly 'unknown-step': number
+    readonly 'engine-failed': number
+  }
+  readonly revisions: readonly {
+    readonly revision: string
+    readonly decisions: number
+  }[]
+  readonly otherRevisions: number
+  readonly changes: readonly ReplayChange[]
+  readonly unlisted: {
+    readonly deny: number
+    readonly allow: number
+  }
+}
+
+export interface ReplayChange {
+  readonly result: 'allow' | 'deny'
+  readonly calls: number
+  readonly users: DistinctCount
+  readonly roles: DistinctCount
+  readonly methods: DistinctCount
+  readonly first?: string | undefined
+  readonly last?: string | undefined
+  readonly example: {
+    readonly requestId?: string | undefined
+    readonly at?: string | undefined
+    readonly userId?: string | undefined
+    readonly roleKey: string
+    readonly host?: string | undefined
+    readonly domain?: string | undefined
+    readonly method: string
+    readonly path: string
+  }
+  readonly before: {
+    readonly step: string
+    readonly revisions: DistinctCount
+    readonly rule?: {
+      readonly file: string
+      readonly line: number
+    } | undefined
+  }
+  readonly now: {
+    readonly step: string
+    readonly rule?: CountedRule | undefined
+    readonly exclusion?: {
+      readonly method: string
+      readonly path: string
+      readonly reason: string
+      readonly origin: Origin
+      readonly until?: number | undefined
+    } | undefined
+    readonly clause?: string | undefined
+  }
 }
 
 export interface Replica {
@@ -2279,6 +2419,22 @@ export interface Posts {
       readonly end: 'end'
     }
     readonly document: PolicyShadowChange
+    readonly formats: 'text'
+  }
+  /** ask a policy again what gateways decided */
+  readonly 'policy/replay': {
+    readonly input: {
+      /** The files of the draft. */
+      readonly files: readonly {
+        readonly name: string
+        readonly text: string
+      }[]
+      /** The directory of the files, as the command names it in what it prints. */
+      readonly directory?: string | undefined
+      /** leave out earlier decisions: 6h, 7d or a UTC date such as 2026-11-01 */
+      readonly since?: string | undefined
+    }
+    readonly document: PolicyReplay
     readonly formats: 'text'
   }
   /** check and test a policy, and store it for others to approve */

@@ -1,4 +1,4 @@
-import { type TSchema, type TUnsafe, Type } from '../config/schema/type.ts'
+import { type TSchema, type TUnsafe, Type, type ValueOf } from '../config/schema/type.ts'
 
 export const text = Type.String()
 export const whole = Type.Integer()
@@ -13,6 +13,10 @@ export const word = <const Word extends string>(...known: readonly Word[]) =>
 /** A value that can be null. `description` says what null means. */
 export const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
+
+/** A member that may be absent; its value may also say so. */
+export const optional = <Schema extends TSchema>(schema: Schema) =>
+  Type.Optional(schema as unknown as TUnsafe<ValueOf<Schema> | undefined>)
 
 export const list = <Schema extends TSchema>(schema: Schema) => Type.Array(schema)
 

@@ -35,7 +35,7 @@ interface RecordedRevision {
 }
 
 /** Why a decision of a policy could not be asked again. */
-export type Obstacle =
+type Obstacle =
   | 'hashed-path'
   | 'omitted-path'
   | 'ambiguous-path'

@@ -12,12 +12,12 @@ import {
   policyMatrix,
   policyNames,
   policyOpen,
+  policyReplay,
   policyTest,
   policyUnused,
   policyWho,
 } from '../../operations/policy/policy.ts'
 import { type Command, linesOption, outputIn, reportOption } from '../command.ts'
-import { replaySpec } from '../evidence/replay/specs.ts'
 import { followSpec } from '../follow/specs.ts'
 import { operationCommand } from './operation-command.ts'
 import {
@@ -257,7 +257,24 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../policy/diff-view.ts')).policyDiffView,
   }),
-  command(replaySpec, async () => (await import('../evidence/replay/replay.ts')).policyReplay),
+  operationCommand(policyReplay, {
+    ...{ arguments: ['file'], output: reportOption },
+    exitCodes: {
+      0: 'asked; with --fail-on, no such change',
+      1: 'calls change in the way that --fail-on names',
+      3: 'a log does not exist, or the policy or the configuration is not valid',
+      5: 'no decision could be asked, Redis is unreachable, or the revision or commit does not exist',
+    },
+    examples: [
+      'postern policy replay --since 6h  # what this gateway decided lately',
+      'postern policy replay /var/log/postern/decisions*.jsonl*',
+      'postern policy replay decisions.jsonl --policies ../new-policies --fail-on deny',
+      'postern policy replay decisions.jsonl.gz --policies git:HEAD --output markdown',
+      'kubectl logs -l app=postern --tail=-1 | postern policy replay -',
+      "postern policy replay decisions.jsonl --output json | jq -r '.changes[].example.requestId'",
+    ],
+    view: async () => (await import('../evidence/replay/replay-view.ts')).policyReplayView,
+  }),
   propose,
   proposals,
   approve,

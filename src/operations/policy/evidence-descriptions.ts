@@ -1,8 +1,9 @@
-import { Type } from '../../config/schema/type.ts'
+import { Type, type ValueOf } from '../../config/schema/type.ts'
+import type { Decision } from '../../policy/decide.ts'
 import { question } from '../operation.ts'
-import { flag, list, nullable, text, time, whole } from '../schema.ts'
+import { flag, list, nullable, optional, text, time, whole, word } from '../schema.ts'
 import { askedFields } from './fields.ts'
-import { about, call, columns, countedRule, differs, problem } from './schemas.ts'
+import { about, call, columns, countedRule, differs, origin, problem } from './schemas.ts'
 
 const observed = {
   ...{ days: whole, observedDays: whole, hours: whole, decisions: whole, uncounted: whole },
@@ -113,4 +114,96 @@ is asked, for example without a valid token, are not counted.`,
     denials: list(denial),
     ...{ left: whole, ...about },
   }),
+})
+
+const distinct = Type.Object(
+  {
+    count: whole,
+    isExact: Type.Boolean({ description: 'false: there were more than `count`.' }),
+    some: list(text),
+  },
+  { title: 'DistinctCount' },
+)
+
+/** Calls of one line then and one line now, as counted ones: the end of a line is in milliseconds. */
+const replayChange = Type.Object(
+  {
+    ...{ result: word('allow', 'deny'), calls: whole },
+    ...{ users: distinct, roles: distinct, methods: distinct },
+    ...{ first: optional(text), last: optional(text) },
+    example: Type.Object({
+      ...{ requestId: optional(text), at: optional(text), userId: optional(text), roleKey: text },
+      ...{ host: optional(text), domain: Type.Optional(text), ...call },
+    }),
+    before: Type.Object({
+      ...{ step: text, revisions: distinct },
+      rule: optional(Type.Object({ file: text, line: whole })),
+    }),
+    now: Type.Object({
+      ...{ step: word<Decision['step']>(), rule: Type.Optional(countedRule) },
+      exclusion: Type.Optional(
+        Type.Object({ ...call, reason: text, origin, until: Type.Optional(whole) }),
+      ),
+      clause: Type.Optional(text),
+    }),
+  },
+  { title: 'ReplayChange' },
+)
+
+const unreadLine = Type.Object({ file: text, line: whole, message: text })
+
+const replay = {
+  ...{ revision: text, lines: whole, otherLines: whole, unreadable: list(unreadLine) },
+  damaged: Type.Object({ lines: whole, first: optional(unreadLine) }),
+  ...{ decisions: whole, first: optional(text), last: optional(text), asked: whole },
+  ...{ unchanged: whole, wouldDeny: whole, wouldAllow: whole },
+  notAsked: Type.Object({ identity: whole, route: whole }),
+  couldNotAsk: Type.Object({
+    ...{ 'hashed-path': whole, 'omitted-path': whole, 'ambiguous-path': whole },
+    ...{ 'omitted-role': whole, 'omitted-domain': whole, 'unknown-step': whole },
+    'engine-failed': whole,
+  }),
+  revisions: list(Type.Object({ revision: text, decisions: whole })),
+  ...{ otherRevisions: whole, changes: list(replayChange) },
+  unlisted: Type.Object({ deny: whole, allow: whole }),
+} as const
+
+/** What a policy answers to recorded decisions, as all documents have it. */
+export const replayed = Type.Object(replay, { title: 'Replay' })
+export type Replayed = ValueOf<typeof replayed>
+
+export const policyReplay = question({
+  name: 'policy replay',
+  summary: 'ask a policy again what gateways decided',
+  details: `Reads decision logs (logger.decisions), also compressed with gzip and mixed with other log lines, and asks
+a policy what it would have answered. Compares with the recorded result and prints the calls that
+change, grouped by the line that decided then and the line that would decide now. Changes nothing.
+
+Asks again what a policy decided (steps admin, exclusion, superuser, rule and none). Counts decisions
+about identity and routes, which no policy makes. A decision whose path is hashed or omitted could
+not be asked again; neither could a damaged line. Both are counted.`,
+  access: 'author',
+  needsThread: true,
+  input: {
+    file: {
+      ...{ value: 'FILE', many: true, local: true },
+      description:
+        'decision logs; - reads standard input (default: logger.decisions.file of the configuration)',
+    },
+    policies: {
+      ...{ value: 'DIR|REVISION|live', local: true, draft: true },
+      description:
+        'policy to ask: a directory, a commit (git:REF), a revision or live (default: policy.directory of the configuration, else policies)',
+    },
+    since: {
+      value: 'TIME',
+      description: 'leave out earlier decisions: 6h, 7d or a UTC date such as 2026-11-01',
+    },
+    'fail-on': {
+      ...({ value: 'CHANGE', choices: ['deny', 'allow', 'any'], local: true } as const),
+      description:
+        'exit with 1 if calls would be denied (deny), would be allowed (allow), or either (any)',
+    },
+  },
+  document: Type.Object({ policies: text, failed: flag, notes: list(text), ...replay }),
 })

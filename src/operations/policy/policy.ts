@@ -19,4 +19,5 @@ export const policyHistory = implement(described.policyHistory, () => import('./
 export const policyMatrix = implement(described.policyMatrix, () => import('./matrix.ts'))
 export const policyUnused = implement(evidence.policyUnused, () => import('./unused.ts'))
 export const policyDenials = implement(evidence.policyDenials, () => import('./denials.ts'))
+export const policyReplay = implement(evidence.policyReplay, () => import('./replay.ts'))
 export const policyImport = implement(goAdmin.policyImport, () => import('./import.ts'))

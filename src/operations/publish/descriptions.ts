@@ -1,20 +1,28 @@
-import { type TSchema, type TUnsafe, Type, type ValueOf } from '../../config/schema/type.ts'
+import { Type, type ValueOf } from '../../config/schema/type.ts'
 import type { FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { Obstacle } from '../../policy/shadow/promotion.ts'
-import type { Replay } from '../../replay/replay.ts'
 import type { Head, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
 import { change, local, question } from '../operation.ts'
 import { accessDiff } from '../policy/check-descriptions.ts'
 import type { diffDocument } from '../policy/diff-document.ts'
 import type { EngineReport } from '../policy/engine-cost.ts'
-import { flag, list, nullable, number, open, text, time, typed, whole, word } from '../schema.ts'
+import { replayed } from '../policy/evidence-descriptions.ts'
+import {
+  flag,
+  list,
+  nullable,
+  number,
+  open,
+  optional,
+  text,
+  time,
+  typed,
+  whole,
+  word,
+} from '../schema.ts'
 import type { Convergence } from './convergence.ts'
 import type { proposalDocument } from './proposal-state.ts'
-
-/** A member that may be absent; its value may also say so. */
-const optional = <Schema extends TSchema>(schema: Schema) =>
-  Type.Optional(schema as unknown as TUnsafe<ValueOf<Schema> | undefined>)
 
 const signed = Type.Object({ statement: text, signatures: list(text) })
 const head = typed<Head>(
@@ -273,7 +281,7 @@ const publishing = {
 } as const
 
 const checked = {
-  ...{ replay: optional(open<Replay>()), engine: open<EngineReport>(), diff: optional(diff) },
+  ...{ replay: optional(replayed), engine: open<EngineReport>(), diff: optional(diff) },
 } as const
 const publishPlan = Type.Object({
   dryRun: Type.Literal(true),

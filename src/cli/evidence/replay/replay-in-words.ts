@@ -1,15 +1,17 @@
+import type { Replayed } from '../../../operations/policy/evidence-descriptions.ts'
 import { lineOf } from '../../../operations/policy/rule-line.ts'
-import type { Change } from '../../../replay/changes.ts'
-import type { DistinctCount } from '../../../replay/distinct.ts'
-import type { Replay } from '../../../replay/replay.ts'
-import type { Obstacle } from '../../../replay/tally.ts'
 import { count, printable } from '../../format.ts'
+
+/** Calls that the policy would decide otherwise. */
+export type Change = Replayed['changes'][number]
+type DistinctCount = Change['users']
+type Obstacle = keyof Replayed['couldNotAsk']
 
 /** More groups than a person reads. */
 const maxShown = 30
 
 /** The changes, then what was asked. The result is last, where a person who is asked to publish sees it. */
-export function formatReplay(replay: Replay, policy: string): string {
+export function formatReplay(replay: Replayed, policy: string): string {
   const { changes, wouldDeny, wouldAllow } = replay
   const lines = [
     ...section('would be denied', wouldDeny, changes, 'deny'),
@@ -50,7 +52,7 @@ function linesOf(change: Change): readonly string[] {
 /** `asked 12 of 13 decisions from A to B: 9 unchanged, 2 would be denied, 1 would be allowed`. */
 export function summaryOf(
   replay: Pick<
-    Replay,
+    Replayed,
     'decisions' | 'asked' | 'unchanged' | 'wouldDeny' | 'wouldAllow' | 'first' | 'last'
   >,
 ): string {
@@ -63,7 +65,7 @@ export function summaryOf(
 const maxRevisions = 3
 
 /** What the answer rests on and what it does not cover, a line each. */
-export function limitsInWords(replay: Replay): readonly string[] {
+export function limitsInWords(replay: Replayed): readonly string[] {
   const { notAsked, couldNotAsk, damaged, unreadable, revisions, otherRevisions } = replay
   const obstacles = Object.entries(couldNotAsk).filter(([, number]) => number > 0)
   const lost = obstacles.reduce((sum, [, number]) => sum + number, 0)
@@ -92,7 +94,7 @@ export function limitsInWords(replay: Replay): readonly string[] {
   ]
 }
 
-function recordedUnder({ revisions, otherRevisions, revision: asked }: Replay): string {
+function recordedUnder({ revisions, otherRevisions, revision: asked }: Replayed): string {
   const shown = revisions.slice(0, maxRevisions)
   const rest = revisions.slice(maxRevisions).reduce((sum, each) => sum + each.decisions, 0)
   const words = shown.map(({ revision, decisions }) => {

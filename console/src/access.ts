@@ -1,4 +1,4 @@
-import type { Captcha, LoginMethods, Session } from './answers.ts'
+import type { Captcha, Providers, Session } from '#client'
 import { type Answered, ask, base, Problem, submit } from './api.ts'
 import { confirmation } from './state/confirmation.ts'
 import { clearDrafts } from './state/draft.ts'
@@ -74,6 +74,6 @@ export async function fetchCaptcha(signal: AbortSignal): Promise<Captcha> {
   return (await ask<Captcha>('captcha', {}, { signal, isOptional: true })).value
 }
 
-export async function fetchLoginMethods(signal: AbortSignal): Promise<LoginMethods> {
-  return (await ask<LoginMethods>('providers', {}, { signal, isOptional: true })).value
+export async function fetchLoginMethods(signal: AbortSignal): Promise<Providers> {
+  return (await ask<Providers>('providers', {}, { signal, isOptional: true })).value
 }

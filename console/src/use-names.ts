@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import type { NamesAnswer, UserSummary } from './answers.ts'
+import type { PolicyNames, UserSummary } from '#client'
 import type { Choice } from './lib/choices.ts'
 import { useAnswer } from './use-answer.ts'
 
@@ -10,7 +10,7 @@ interface Names {
 
 /** What comboboxes suggest: the roles and paths that the policy and the routes name. */
 export function useNames(): Names {
-  const { value } = useAnswer<NamesAnswer>('policy/names', {}, { isOptional: true })
+  const { value } = useAnswer<PolicyNames>('policy/names', {}, { isOptional: true })
   return useMemo(() => {
     const paths = Map.groupBy(value?.operations ?? [], ({ path }) => path)
     return {

@@ -116,10 +116,8 @@ test('a message stays at its line while other lines change, and goes with its ow
   expect(marks('p\nbad\ng')).toEqual([{ line: 2, kind: 'error', message: 'wrong' }])
   expect(marks('# new\np\nbad\ng').map(({ line }) => line)).toEqual([3])
   expect(marks('p\ngood\ng')).toEqual([])
-  expect(placeNow(noted[0] ?? { message: '' }, [file('policy.csv', '#\np\nbad\ng')], checked)).toBe(
-    3,
-  )
-  expect(placeNow(noted[0] ?? { message: '' }, [], checked)).toBeUndefined()
+  expect(placeNow(noted[0] ?? {}, [file('policy.csv', '#\np\nbad\ng')], checked)).toBe(3)
+  expect(placeNow(noted[0] ?? {}, [], checked)).toBeUndefined()
 })
 
 describe('the parts of a long file', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import type { Fleet, Replica, ReplicaFacts } from '#client'
 import { attentionOf, firstToExpire } from '../../console/src/lib/live/attention.ts'
 import {
   type DecisionBatch,
@@ -18,7 +19,6 @@ import {
   type TrafficPoint,
   withPoint,
 } from '../../console/src/lib/live/traffic.ts'
-import type { FleetAnswer, Replica, ReplicaFacts } from '../../console/src/live-answers.ts'
 import { readBatch, type DecisionBatch as SentBatch } from '../../src/fleet/decision-batch.ts'
 import { outcomes } from '../../src/http/ended-request.ts'
 import { faultEnvelopes, statusEnvelopes } from '../../src/http/envelope.ts'
@@ -205,23 +205,23 @@ const facts: ReplicaFacts = {
   mode: 'prod',
   ready: true,
   configuration: { revision: 'c-1', since: '2026-11-16T00:00:00Z', rejected: false },
-  keys: { signer: 'k-1', count: 1, since: '2026-11-16T00:00:00Z', rejected: false },
+  keys: { signer: 'k-1', ids: ['k-1'], count: 1, since: '2026-11-16T00:00:00Z', rejected: false },
   certificate: { names: 'a.example', notAfter: '2027-02-01T00:00:00Z', rejected: false },
   upstreams: { targets: 1, out: 0, named: [] },
   outcomes: {},
 }
 
-function fleet(...replicas: readonly Partial<Replica>[]): FleetAnswer {
+function fleet(...replicas: readonly Partial<Replica>[]): Fleet {
   const all = replicas.map((each, at) => ({
     ...{ id: `gw-${at}`, state: 'current', revision: 'r-1', version: '1.0.0', ageSeconds: 1 },
     facts,
     ...each,
   })) as Replica[]
   const counts = { current: 0, behind: 0, stale: 0, lost: 0 }
-  return { source: 'redis', revision: 'r-1', counts, replicas: all }
+  return { source: 'redis', revision: 'r-1', converged: true, counts, replicas: all }
 }
 
-const kinds = (answer: FleetAnswer) => attentionOf(answer, now).map(({ kind }) => kind)
+const kinds = (answer: Fleet) => attentionOf(answer, now).map(({ kind }) => kind)
 
 describe('what needs attention', () => {
   test('is nothing in a fleet that is well', () => {

@@ -11,7 +11,7 @@ const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
     const own = from
       .filter((it) => it.startsWith('.'))
       .map((it) => relative(root, resolve(root, dirname(path), it)))
-    return { path, text, own, foreign: from.filter((it) => !it.startsWith('.')) }
+    return { path, text, own, foreign: from.filter((it) => !/^\.|^#client$/.test(it)) }
   })
 
 const code = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
@@ -20,7 +20,7 @@ const pathsWith = (pattern: RegExp) =>
 const pageOf = (path: string) => /^pages\/([^/]+)/.exec(path)?.[1]
 
 describe('the front end of the console', () => {
-  test('has Preact and no other package', () => {
+  test('has Preact, the client and no other package', () => {
     const packages = new Set(sources.flatMap(({ foreign }) => foreign))
 
     expect([...packages].filter((name) => !/^preact(?:\/hooks)?$/.test(name))).toEqual([])

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
-import type { Session } from '../answers.ts'
+import type { Session } from '#client'
 import { Problem } from '../api.ts'
 import { Banner } from '../components/banner.tsx'
 import { PageHeader } from '../components/page-header.tsx'

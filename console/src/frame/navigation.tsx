@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Session } from '#client'
 import { logOut } from '../access.ts'
 import { addressOf } from '../address.ts'
-import type { Session } from '../answers.ts'
 import { type PageId, pageIds, pages } from '../pages.ts'
 import { address } from '../router.ts'
 import { commonTexts, useTexts } from '../texts/texts.ts'

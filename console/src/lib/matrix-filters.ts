@@ -1,4 +1,4 @@
-import type { MatrixAnswer, MatrixOperation } from '../answers.ts'
+import type { CompactMatrix, CompactOperation } from '#client'
 
 export const matrixViews = ['all', 'everyone', 'admin', 'nobody', 'unserved', 'routes'] as const
 export type MatrixView = (typeof matrixViews)[number]
@@ -9,10 +9,10 @@ export function matrixView(text: string | undefined): MatrixView {
 
 /** The operations of a view that contain all words. */
 export function shownOperations(
-  { operations, roles, cells }: Pick<MatrixAnswer, 'operations' | 'roles' | 'cells'>,
+  { operations, roles, cells }: Pick<CompactMatrix, 'operations' | 'roles' | 'cells'>,
   view: MatrixView,
   words: string,
-): readonly MatrixOperation[] {
+): readonly CompactOperation[] {
   const [admin, ...none] = [
     roles.indexOf('admin'),
     ...Object.keys(cells).filter((letter) => cells[letter] === 'no' || cells[letter] === 'denied'),

@@ -1,4 +1,4 @@
-import type { Route } from '../answers.ts'
+import type { Route } from '#client'
 
 /** A route as logs and commands name it: `GET,HEAD api.example.com/orders`; `=` precedes an exact path. */
 export function routeTitle({ name, path, hosts = [], methods, match }: Route): string {

@@ -1,7 +1,7 @@
-import type { Exclusion, Rule } from '../answers.ts'
+import type { CountedRule, Exclusion, Rule } from '#client'
 
 /** `p, editor, /orders, PUT`: a line as the policy file has it. */
-export function lineOf(granted: Rule | Exclusion): string {
+export function lineOf(granted: Rule | CountedRule | Exclusion): string {
   const { method, path } = granted
   if (!('roleKey' in granted)) return `${method} ${path}`
   if (granted.fields !== undefined) return `p, ${granted.fields.join(', ')}`
@@ -11,4 +11,10 @@ export function lineOf(granted: Rule | Exclusion): string {
 /** `policy.csv:12`; a built-in entry has no line. */
 export function placeOf({ file, line }: Rule['origin']): string {
   return line === 0 ? file : `${file}:${line}`
+}
+
+/** When a line ends: a date, or a time where it is not the start of a day. */
+export function endOf({ until }: Rule | CountedRule | Exclusion): string | undefined {
+  if (typeof until !== 'number') return until
+  return new Date(until).toISOString().replace('T00:00:00.000Z', '').replace('.000Z', 'Z')
 }

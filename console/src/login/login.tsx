@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Providers } from '#client'
 import { fetchLoginMethods, logIn, providerAddress } from '../access.ts'
-import type { LoginMethods } from '../answers.ts'
 import { Problem } from '../api.ts'
 import { Banner } from '../components/banner.tsx'
 import { Field } from '../components/field.tsx'
@@ -14,7 +14,7 @@ import { useCaptcha } from './use-captcha.ts'
 /** The login of the console, which is the gateway's own. */
 export function Login() {
   const { login: texts, product } = useTexts(commonTexts)
-  const [methods, setMethods] = useState<LoginMethods>()
+  const [methods, setMethods] = useState<Providers>()
   useEffect(() => {
     const controller = new AbortController()
     // The form says that the console does not answer when it is sent.
@@ -31,7 +31,7 @@ export function Login() {
       <FailedLogin />
       <OutageBanner />
       {methods?.password && <PasswordForm hasCaptcha={methods.captcha} />}
-      {methods !== undefined && methods.providers.length > 0 && <Providers methods={methods} />}
+      {methods !== undefined && methods.providers.length > 0 && <ProviderLinks methods={methods} />}
       <Preferences />
     </main>
   )
@@ -116,7 +116,7 @@ function PasswordForm({ hasCaptcha }: { hasCaptcha: boolean }) {
   )
 }
 
-function Providers({ methods: { password, providers } }: { methods: LoginMethods }) {
+function ProviderLinks({ methods: { password, providers } }: { methods: Providers }) {
   const { login: texts } = useTexts(commonTexts)
   return (
     <div class="providers">

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { Captcha } from '#client'
 import { fetchCaptcha } from '../access.ts'
-import type { Captcha } from '../answers.ts'
 
 export interface CurrentCaptcha {
   /** `undefined`: the gateway asks for none, or it is not here yet. */

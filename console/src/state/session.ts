@@ -1,4 +1,4 @@
-import type { Session } from '../answers.ts'
+import type { Session } from '#client'
 import { createStore, type Store } from './store.ts'
 
 /** Who is logged in. `undefined`: not known yet. `null`: nobody. */

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { AccessChange, ChangeShare, AccessDiff as Diff } from '#client'
 import { addressOf } from '../../address.ts'
-import type { AccessChange, ChangeShare, DiffAnswer } from '../../answers.ts'
 import { placeOf } from '../../lib/rule-line.ts'
 import { diffTexts } from '../../texts/access-diff.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
@@ -8,7 +8,7 @@ import { Banner } from '../banner.tsx'
 import { Time } from '../time.tsx'
 
 interface AccessDiffProps {
-  readonly diff: DiffAnswer
+  readonly diff: Diff
   /** The new policy is a draft: no page can be asked about it. */
   readonly isDraft?: boolean
 }

@@ -1,8 +1,10 @@
+import type { Rule } from '#client'
 import { addressOf } from '../../address.ts'
-import type { Call } from '../../answers.ts'
 import type { commonTexts } from '../../texts/texts.ts'
 import { Name } from '../name.tsx'
 import type { Column } from '../table.tsx'
+
+export type Call = Pick<Rule, 'method' | 'path'>
 
 type Texts = Pick<(typeof commonTexts)['en'], 'method' | 'path'>
 

@@ -1,15 +1,15 @@
-import type { Exclusion, Rule } from '../../answers.ts'
-import { lineOf, placeOf } from '../../lib/rule-line.ts'
+import type { CountedRule, Exclusion, Rule } from '#client'
+import { endOf, lineOf, placeOf } from '../../lib/rule-line.ts'
 import { Name } from '../name.tsx'
 
 interface CodeLineProps {
-  readonly of: Rule | Exclusion
+  readonly of: Rule | CountedRule | Exclusion
   /** When it ends for the role, which may be sooner than the line itself says. */
   readonly until?: string | undefined
 }
 
 /** A line of a policy file with its place. */
-export function CodeLine({ of, until = of.until }: CodeLineProps) {
+export function CodeLine({ of, until = endOf(of) }: CodeLineProps) {
   return (
     <span class="code-line">
       <span class="place">{placeOf(of.origin)}</span>

@@ -1,4 +1,4 @@
-import type { FleetAnswer, Replica, ReplicaState } from '../../live-answers.ts'
+import type { Fleet, Replica } from '#client'
 
 export type AttentionKind =
   | 'unpublished'
@@ -35,7 +35,7 @@ const errors: ReadonlySet<AttentionKind> = new Set<AttentionKind>([
 ])
 
 /** What needs attention, errors first. */
-export function attentionOf(fleet: FleetAnswer, now: number): readonly Attention[] {
+export function attentionOf(fleet: Fleet, now: number): readonly Attention[] {
   const found: Attention[] = []
   const add = (kind: AttentionKind, replicas: readonly Replica[]) =>
     found.push({ kind, isError: errors.has(kind), replicas: replicas.map(({ id }) => id) })
@@ -48,7 +48,7 @@ export function attentionOf(fleet: FleetAnswer, now: number): readonly Attention
 
   if (fleet.revision === null) add('unpublished', [])
   if (present.length === 0) add('no-replicas', [])
-  for (const state of ['lost', 'stale', 'behind'] satisfies readonly ReplicaState[]) {
+  for (const state of ['lost', 'stale', 'behind'] satisfies readonly Replica['state'][]) {
     const those = fleet.replicas.filter((each) => each.state === state)
     if (those.length > 0) add(state, those)
   }

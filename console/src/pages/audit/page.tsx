@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../answers.ts'
+import type { AuditEntry } from '#client'
 import { Answered } from '../../components/answered.tsx'
 import { CsvLink } from '../../components/csv-link.tsx'
 import { Filters } from '../../components/filters.tsx'

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
+import type { HistoryEntry, PolicyExplain } from '#client'
 import type { Query } from '../../address.ts'
-import type { ExplainAnswer, HistoryEntry } from '../../answers.ts'
 import type { Parameters } from '../../api.ts'
 import { Mark } from '../../components/access/verdict.tsx'
 import { Answered } from '../../components/answered.tsx'
@@ -15,13 +15,13 @@ import { AnswerFacts, outcomeOf } from './explanation.tsx'
 import { texts as bilingual } from './texts.ts'
 
 interface ComparisonProps {
-  readonly answer: ExplainAnswer
+  readonly answer: PolicyExplain
   readonly query: Query
   readonly question: Parameters
 }
 
 /** Policies in a directory have no history. */
-function isPublished({ policy }: ExplainAnswer): boolean {
+function isPublished({ policy }: PolicyExplain): boolean {
   return policy === 'live' || policy?.startsWith('r-') === true
 }
 
@@ -36,7 +36,7 @@ export function Comparison({ answer, query, question }: ComparisonProps) {
     { limit: 100 },
     { isOptional: true },
   )
-  const then = useAnswer<ExplainAnswer>(other === '' ? undefined : 'policy/explain', {
+  const then = useAnswer<PolicyExplain>(other === '' ? undefined : 'policy/explain', {
     ...question,
     revision: other,
   })

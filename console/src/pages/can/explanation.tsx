@@ -1,5 +1,5 @@
+import type { PolicyExplain } from '#client'
 import { addressOf, type Query } from '../../address.ts'
-import type { ExplainAnswer } from '../../answers.ts'
 import { CodeLine } from '../../components/access/code-line.tsx'
 import { type Outcome, Verdict } from '../../components/access/verdict.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -12,11 +12,11 @@ import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { texts as bilingual } from './texts.ts'
 
 interface ExplanationProps {
-  readonly answer: ExplainAnswer
+  readonly answer: PolicyExplain
   readonly query: Query
 }
 
-export function outcomeOf({ allowed, refusal }: ExplainAnswer): Outcome {
+export function outcomeOf({ allowed, refusal }: PolicyExplain): Outcome {
   if (allowed) return 'allowed'
   return refusal === undefined ? 'denied' : 'refused'
 }
@@ -51,7 +51,7 @@ export function Explanation({ answer, query }: ExplanationProps) {
 }
 
 /** Where the call goes and what decides on it. */
-export function AnswerFacts({ answer, isOfUser }: { answer: ExplainAnswer; isOfUser: boolean }) {
+export function AnswerFacts({ answer, isOfUser }: { answer: PolicyExplain; isOfUser: boolean }) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
   const { route, access, upstream, endpoint, step, rule, exclusion, clause } = answer
@@ -76,7 +76,7 @@ export function AnswerFacts({ answer, isOfUser }: { answer: ExplainAnswer; isOfU
   )
 }
 
-function NearMisses({ answer: { nearMisses } }: { answer: ExplainAnswer }) {
+function NearMisses({ answer: { nearMisses } }: { answer: PolicyExplain }) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
   if (nearMisses.length === 0) return null

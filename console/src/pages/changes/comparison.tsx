@@ -1,5 +1,5 @@
+import type { PolicyDiff } from '#client'
 import { addressOf } from '../../address.ts'
-import type { DiffAnswer } from '../../answers.ts'
 import { AccessDiff } from '../../components/access/access-diff.tsx'
 import { Answered } from '../../components/answered.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -14,7 +14,7 @@ import { texts as bilingual } from './texts.ts'
 export function Comparison({ from, to }: { from: string; to: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<DiffAnswer>(...questions.diff(from, to))
+  const answer = useAnswer<PolicyDiff>(...questions.diff(from, to))
   return (
     <>
       <PageHeader title={texts.differenceTitle}>

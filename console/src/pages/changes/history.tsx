@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks'
+import type { HistoryEntry } from '#client'
 import { addressOf } from '../../address.ts'
-import type { HistoryEntry } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { useMayChange } from '../../components/change.tsx'
 import { EmptyState } from '../../components/states.tsx'
@@ -153,7 +153,7 @@ function HistoryTable({
     <Table
       caption={texts.history}
       rows={entries}
-      keyOf={({ id }) => id}
+      keyOf={(_, at) => at}
       columns={mayChange ? [...columns, rollBack] : columns}
     />
   )

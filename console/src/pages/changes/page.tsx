@@ -1,4 +1,4 @@
-import type { StatusAnswer } from '../../answers.ts'
+import type { PolicyStatus } from '#client'
 import { Answered } from '../../components/answered.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -25,7 +25,7 @@ export function Page({ query }: PageProps) {
 function Published() {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<StatusAnswer>(...questions.status())
+  const answer = useAnswer<PolicyStatus>(...questions.status())
   // Without Redis there is nothing that could be published.
   const isUnpublished = answer.problem?.status === 422
   return (
@@ -55,7 +55,7 @@ function Published() {
   )
 }
 
-function Live({ status: { head, replicas, signatures } }: { status: StatusAnswer }) {
+function Live({ status: { head, replicas, signatures } }: { status: PolicyStatus }) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
   if (head === null) return <EmptyState title={texts.nothingPublished} />

@@ -1,5 +1,5 @@
+import type { ProposalInFull } from '#client'
 import { addressOf } from '../../address.ts'
-import type { ProposalAnswer } from '../../answers.ts'
 import { AccessDiff } from '../../components/access/access-diff.tsx'
 import { Answered } from '../../components/answered.tsx'
 import { Change, useMayChange } from '../../components/change.tsx'
@@ -18,7 +18,7 @@ import { texts as bilingual } from './texts.ts'
 export function ProposalPage({ revision }: { revision: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<ProposalAnswer>(...questions.proposal(revision))
+  const answer = useAnswer<ProposalInFull>(...questions.proposal(revision))
   return (
     <>
       <PageHeader title={texts.proposal}>
@@ -39,7 +39,7 @@ export function ProposalPage({ revision }: { revision: string }) {
   )
 }
 
-function About({ proposal }: { proposal: ProposalAnswer }) {
+function About({ proposal }: { proposal: ProposalInFull }) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
   const { tests, warnings } = proposal.evidence
@@ -65,7 +65,7 @@ function approval(revision: string, isThroughConsole: boolean): string {
   return `postern policy approve ${revision} --key FILE${gateway}`
 }
 
-function Steps({ proposal: { revision, state, signers, needed } }: { proposal: ProposalAnswer }) {
+function Steps({ proposal: { revision, state, signers, needed } }: { proposal: ProposalInFull }) {
   const texts = useTexts(bilingual)
   const back = () => open('changes')
   const mayEdit = useMayChange('author')

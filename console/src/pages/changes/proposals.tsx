@@ -1,5 +1,5 @@
+import type { Proposal } from '#client'
 import { addressOf } from '../../address.ts'
-import type { Proposal } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'

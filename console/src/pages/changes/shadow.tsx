@@ -1,5 +1,5 @@
+import type { Disagreement, PolicyShadow } from '#client'
 import { addressOf } from '../../address.ts'
-import type { Disagreement, ShadowAnswer } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { Change } from '../../components/change.tsx'
 import { Facts } from '../../components/facts.tsx'
@@ -20,7 +20,7 @@ interface ShadowProps {
 /** What the shadow policy would decide otherwise. */
 export function Shadow({ signatures, onDone }: ShadowProps) {
   const texts = useTexts(bilingual)
-  const answer = useAnswer<ShadowAnswer>(...questions.shadow())
+  const answer = useAnswer<PolicyShadow>(...questions.shadow())
   const reload = () => {
     answer.reload()
     onDone()
@@ -33,7 +33,7 @@ export function Shadow({ signatures, onDone }: ShadowProps) {
           value.shadow === null ? (
             <p>{texts.noShadow}</p>
           ) : (
-            <Running answer={value} shadow={value.shadow} signatures={signatures} onDone={reload} />
+            <Running answer={value} signatures={signatures} onDone={reload} />
           )
         }
       </Answered>
@@ -42,14 +42,13 @@ export function Shadow({ signatures, onDone }: ShadowProps) {
 }
 
 interface RunningProps extends ShadowProps {
-  readonly answer: ShadowAnswer
-  readonly shadow: NonNullable<ShadowAnswer['shadow']>
+  readonly answer: Exclude<PolicyShadow, { readonly shadow: null }>
 }
 
-function Running({ answer, shadow, signatures, onDone }: RunningProps) {
+function Running({ answer, signatures, onDone }: RunningProps) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
-  const { evaluated = 0, wouldDeny = 0, wouldAllow = 0, failed = 0, disagreements = [] } = answer
+  const { shadow, evaluated, wouldDeny, wouldAllow, failed, disagreements } = answer
   const { revision } = shadow
   return (
     <>

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { NamesAnswer } from '../../answers.ts'
+import type { PolicyNames, WatchState } from '#client'
 import { Banner } from '../../components/banner.tsx'
 import { Filters } from '../../components/filters.tsx'
 import { LiveStatus } from '../../components/live/live-status.tsx'
@@ -11,7 +11,6 @@ import {
   noDecisions,
   withBatches,
 } from '../../lib/live/decisions.ts'
-import type { WatchState } from '../../live-answers.ts'
 import type { PageProps } from '../../pages.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
@@ -29,7 +28,7 @@ export function LiveDecisions({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { live, watched, list, clear } = useDecisions()
   const [paused, setPaused] = useState<DecisionList>()
-  const names = useAnswer<NamesAnswer>('policy/names', {}, { isOptional: true }).value
+  const names = useAnswer<PolicyNames>('policy/names', {}, { isOptional: true }).value
   const current = names && { revision: names.revision, isPublished: names.policy === 'live' }
   const { decisions, leftOut } = paused ?? list
   const { role, method, path, verdict } = query

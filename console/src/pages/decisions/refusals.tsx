@@ -1,3 +1,4 @@
+import type { Denial, PolicyDenials } from '#client'
 import { addressOf } from '../../address.ts'
 import { CodeLine } from '../../components/access/code-line.tsx'
 import { Answered } from '../../components/answered.tsx'
@@ -8,7 +9,6 @@ import { EmptyState } from '../../components/states.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { formatNumber } from '../../lib/numbers.ts'
-import type { Denial, DenialsAnswer } from '../../live-answers.ts'
 import type { PageProps } from '../../pages.ts'
 import { open } from '../../router.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
@@ -24,7 +24,7 @@ export function Refusals({ query }: PageProps) {
   const common = useTexts(commonTexts)
   const since = query['since'] ?? usualSpan
   const asked = { since, limit: mostShown }
-  const answer = useAnswer<DenialsAnswer>('policy/denials', asked, { isOptional: true })
+  const answer = useAnswer<PolicyDenials>('policy/denials', asked, { isOptional: true })
   // Also when gateways have not counted anything yet.
   const isUnavailable = answer.problem?.status === 503
   const choices = Object.entries(texts.spans)
@@ -51,7 +51,7 @@ export function Refusals({ query }: PageProps) {
   )
 }
 
-function Result({ answer }: { answer: DenialsAnswer }) {
+function Result({ answer }: { answer: PolicyDenials }) {
   const texts = useTexts(bilingual)
   const { denials, refusals, others, left, notes } = answer
   if (refusals === 0) {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { HistoryEntry, Proposal } from '../../answers.ts'
+import type { HistoryEntry, Proposal } from '#client'
 import type { Draft } from '../../state/draft.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'

@@ -1,5 +1,5 @@
+import type { PolicyFiles } from '#client'
 import { ask, Problem } from '../../api.ts'
-import type { FilesAnswer } from '../../draft-answers.ts'
 import { inOrder } from '../../lib/draft.ts'
 import { filesQuestion } from '../../questions.ts'
 import type { Draft } from '../../state/draft.ts'
@@ -13,7 +13,7 @@ export async function beginDraft(
   signal: AbortSignal,
 ): Promise<Draft> {
   const [operation, parameters] = filesQuestion(revision)
-  const { value } = await ask<FilesAnswer>(operation, parameters, { signal })
+  const { value } = await ask<PolicyFiles>(operation, parameters, { signal })
   const files = inOrder(value.files)
   const over = value.policy === 'live' ? value.revision : await liveRevision(signal)
   return { policy: value.policy, revision: value.revision, over, base: files, files }
@@ -23,7 +23,7 @@ export async function beginDraft(
 export async function liveRevision(signal?: AbortSignal): Promise<string | null> {
   try {
     const asking = { isOptional: true, ...(signal !== undefined && { signal }) }
-    return (await ask<FilesAnswer>('policy/files', { revision: 'live' }, asking)).value.revision
+    return (await ask<PolicyFiles>('policy/files', { revision: 'live' }, asking)).value.revision
   } catch (error) {
     if (error instanceof Problem) return null
     throw error

@@ -1,4 +1,4 @@
-import type { Finding } from '../../draft-answers.ts'
+import type { ErrorEntry } from '#client'
 import type { DraftFile } from '../../lib/draft.ts'
 import { lineMover } from '../../lib/lines.ts'
 
@@ -10,7 +10,9 @@ export interface Mark {
 }
 
 /** A finding, and how bad it is. */
-export interface Noted extends Finding {
+export interface Noted extends Omit<ErrorEntry, 'kind'> {
+  /** Of a warning, such as `wide-rule`. */
+  readonly code?: string | undefined
   readonly kind: Mark['kind']
 }
 
@@ -33,7 +35,7 @@ export function marksOf(
 
 /** Where a finding is in the file as it is now. */
 export function placeNow(
-  { file, line }: Finding,
+  { file, line }: Pick<ErrorEntry, 'file' | 'line'>,
   files: readonly DraftFile[],
   checked: readonly DraftFile[],
 ): number | undefined {

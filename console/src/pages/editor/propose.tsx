@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
+import type { PolicyPropose } from '#client'
 import { change } from '../../access.ts'
 import { addressOf } from '../../address.ts'
 import { Banner } from '../../components/banner.tsx'
 import { useMayChange } from '../../components/change.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
-import type { ProposeAnswer } from '../../draft-answers.ts'
 import type { Draft } from '../../state/draft.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { liveRevision } from './begin.ts'
@@ -59,11 +59,12 @@ function ProposeDialog(props: ProposeProps & { readonly onClose: () => void }) {
       ...{ files, message: message.trim(), over: over ?? 'live' },
       ...(!hasTests && isUntested && { 'no-tests': true }),
     }
-    const answer = await change<ProposeAnswer>('policy/propose', body)
+    const answer = await change<PolicyPropose>('policy/propose', body)
     if (answer === undefined) return
-    const { revision, failed = 0 } = answer.value
-    if (answer.exitCode === 0 && revision !== undefined) onProposed(revision)
-    else setProblem(failed > 0 ? texts.testsFail(failed) : texts.untested)
+    const { value } = answer
+    if (!('ok' in value)) return onProposed(value.revision)
+    const failed = Number(value['failed'] ?? 0)
+    setProblem(failed > 0 ? texts.testsFail(failed) : texts.untested)
   }
   const submit = async (event: Event) => {
     event.preventDefault()

@@ -1,10 +1,10 @@
+import type { Denial, PolicyDenials } from '#client'
 import { type Column, Table } from '../../components/table.tsx'
-import type { Denial, DenialsAnswer } from '../../live-answers.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { texts as bilingual } from './texts.ts'
 
 /** Which calls that gateways refused and counted the draft would allow. */
-export function Refusals({ answer: { since, refusals, denials } }: { answer: DenialsAnswer }) {
+export function Refusals({ answer: { since, refusals, denials } }: { answer: PolicyDenials }) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
   const allowed = denials.filter(({ allowedNow }) => allowedNow === true)

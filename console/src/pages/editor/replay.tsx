@@ -1,12 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Exclusion, PolicyDenials, Rule } from '#client'
 import { Problem, submit } from '../../api.ts'
 import { ErrorState, Loading } from '../../components/states.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
-import type { ReplayAnswer, ReplayChange } from '../../draft-answers.ts'
 import type { DraftFile } from '../../lib/draft.ts'
 import { lineOf, placeOf } from '../../lib/rule-line.ts'
-import type { DenialsAnswer } from '../../live-answers.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { Refusals } from './refusals.tsx'
 import { texts as bilingual } from './texts.ts'
@@ -17,13 +16,45 @@ interface ReplayProps {
   readonly isValid: boolean
 }
 
+interface Distinct {
+  readonly count: number
+  readonly some: readonly string[]
+}
+
+/** Recorded calls that the draft would decide otherwise. */
+interface ReplayChange {
+  readonly result: 'allow' | 'deny'
+  readonly calls: number
+  readonly users: Distinct
+  readonly roles: Distinct
+  readonly methods: Distinct
+  readonly example: { readonly roleKey: string; readonly method: string; readonly path: string }
+  readonly now: { readonly step: string; readonly rule?: Rule; readonly exclusion?: Exclusion }
+}
+
+/** `policy replay` */
+interface ReplayAnswer {
+  readonly decisions: number
+  readonly asked: number
+  readonly unchanged: number
+  readonly wouldDeny: number
+  readonly wouldAllow: number
+  /** What no policy decided. */
+  readonly notAsked: { readonly identity: number; readonly route: number }
+  /** By reason, such as a hashed path. */
+  readonly couldNotAsk: Readonly<Record<string, number>>
+  readonly first?: string
+  readonly last?: string
+  readonly changes: readonly ReplayChange[]
+}
+
 const times = ['1h', '6h', '24h', '7d'] as const
 type Since = (typeof times)[number]
 
 interface Result {
   readonly log: ReplayAnswer | Problem
   /** What gateways counted, where no decision log can be read. */
-  readonly counted?: DenialsAnswer | Problem
+  readonly counted?: PolicyDenials | Problem
 }
 
 /** Asks the draft again what gateways decided in the last hours. */
@@ -81,7 +112,7 @@ async function askReplay(
   )
   if (!(log instanceof Problem)) return { log }
   const body = { files, since, limit: 1000 }
-  const counted = await submit<DenialsAnswer>('policy/denials', body, asking).then(
+  const counted = await submit<PolicyDenials>('policy/denials', body, asking).then(
     ({ value }) => value,
     asProblem,
   )

@@ -1,6 +1,6 @@
+import type { PolicyTest } from '#client'
 import { Problem } from '../../api.ts'
 import { ErrorState } from '../../components/states.tsx'
-import type { TestsAnswer } from '../../draft-answers.ts'
 import { lineOf } from '../../lib/rule-line.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { Place } from './findings.tsx'
@@ -31,8 +31,9 @@ export function Tests({ review, onGo }: TestsProps) {
 
 const mostShown = 100
 
-function Tested({ tests: answer, onGo }: { tests: TestsAnswer; onGo: TestsProps['onGo'] }) {
+function Tested({ tests: answer, onGo }: { tests: PolicyTest; onGo: TestsProps['onGo'] }) {
   const texts = useTexts(bilingual)
+  if ('errors' in answer) return null
   const { tests, failed, coverage } = answer
   const { rules, exclusions, percent } = coverage
   const uncovered = [...rules.undecided, ...exclusions.undecided].filter(

@@ -1,16 +1,15 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { DiffAnswer } from '../../answers.ts'
+import type { PolicyCheck, PolicyDiff, PolicyTest } from '#client'
 import { Problem, submit } from '../../api.ts'
-import type { CheckAnswer, TestsAnswer } from '../../draft-answers.ts'
 import type { DraftFile } from '../../lib/draft.ts'
 
 /** What the commands say about a draft. */
 export interface Review {
   /** The files that were checked. */
   readonly files: readonly DraftFile[]
-  readonly check?: CheckAnswer
-  readonly tests?: TestsAnswer | Problem
-  readonly diff?: DiffAnswer | Problem
+  readonly check?: PolicyCheck
+  readonly tests?: PolicyTest | Problem
+  readonly diff?: PolicyDiff | Problem
   /** Why nothing could be asked. */
   readonly problem?: Problem
 }
@@ -66,13 +65,13 @@ async function reviewDraft(
   const check = await askCheck({ files, ...(isPublished && { against: 'live' }) }, signal)
   show({ files, check })
   if (check.errors.length > 0) return
-  const tests = await submit<TestsAnswer>('policy/test', { files }, { signal }).then(
+  const tests = await submit<PolicyTest>('policy/test', { files }, { signal }).then(
     answerOf,
     asProblem,
   )
   show({ files, check, tests })
   if (!isPublished) return
-  const compared = submit<DiffAnswer>('policy/diff', { from: 'live', files }, { signal })
+  const compared = submit<PolicyDiff>('policy/diff', { from: 'live', files }, { signal })
   const diff = await compared.then(answerOf, asProblem)
   show({ files, check, tests, diff })
 }
@@ -81,11 +80,11 @@ async function reviewDraft(
 async function askCheck(
   body: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-): Promise<CheckAnswer> {
+): Promise<PolicyCheck> {
   try {
-    return (await submit<CheckAnswer>('policy/check', body, { signal })).value
+    return (await submit<PolicyCheck>('policy/check', body, { signal })).value
   } catch (error) {
-    if (error instanceof Problem && error.status === 422) return error.body as CheckAnswer
+    if (error instanceof Problem && error.status === 422) return error.body as PolicyCheck
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import type { Fleet } from '#client'
 import { Banner } from '../../components/banner.tsx'
 import { ChoiceField } from '../../components/live/choice-field.tsx'
 import { LiveStatus } from '../../components/live/live-status.tsx'
@@ -5,7 +6,6 @@ import { Refreshed } from '../../components/live/refreshed.tsx'
 import { Revision } from '../../components/live/revision.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState } from '../../components/states.tsx'
-import type { FleetAnswer } from '../../live-answers.ts'
 import type { PageProps } from '../../pages.ts'
 import { questions } from '../../questions.ts'
 import { open } from '../../router.ts'
@@ -20,25 +20,25 @@ export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
   const { live, turn } = useTraffic()
-  const answer = useRefreshed<FleetAnswer>(...questions.fleet(), { turn })
+  const answer = useRefreshed<Fleet>(...questions.fleet(), { turn })
   return (
     <>
       <PageHeader title={pages.fleet} about={texts.about} />
       <LiveStatus live={live} />
       <Refreshed answer={answer}>
-        {(fleet) => <Fleet fleet={fleet} state={query['state'] ?? ''} />}
+        {(fleet) => <FleetState fleet={fleet} state={query['state'] ?? ''} />}
       </Refreshed>
     </>
   )
 }
 
 interface FleetProps {
-  readonly fleet: FleetAnswer
+  readonly fleet: Fleet
   /** The state that the reader chose; empty: all. */
   readonly state: string
 }
 
-function Fleet({ fleet, state }: FleetProps) {
+function FleetState({ fleet, state }: FleetProps) {
   const texts = useTexts(bilingual)
   const { source, counts, replicas, revision } = fleet
   if (replicas.length === 0) {

@@ -1,5 +1,5 @@
+import type { LoginAttempt, LoginList } from '#client'
 import { addressOf } from '../../address.ts'
-import type { LoginAttempt, LoginsAnswer } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { Banner } from '../../components/banner.tsx'
 import { CsvLink } from '../../components/csv-link.tsx'
@@ -19,7 +19,7 @@ import { texts as bilingual } from './texts.ts'
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<LoginsAnswer>(...questions.logins(query))
+  const answer = useAnswer<LoginList>(...questions.logins(query))
   const { '1d': lastDay, ...longer } = texts.spans
   const spans = [['', lastDay] as const, ...Object.entries(longer)]
   const filters = [
@@ -45,7 +45,7 @@ export function Page({ query }: PageProps) {
   )
 }
 
-function Attempts({ answer: { attempts, recording, more } }: { answer: LoginsAnswer }) {
+function Attempts({ answer: { attempts, recording, more } }: { answer: LoginList }) {
   const texts = useTexts(bilingual)
   const columns: readonly Column<LoginAttempt>[] = [
     { id: 'at', title: texts.time, cell: ({ at }) => <Time at={at} />, sort: ({ at }) => at },

@@ -1,5 +1,5 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { MatrixAnswer, MatrixOperation } from '../../answers.ts'
+import type { CompactMatrix, CompactOperation } from '#client'
 import { type Cell, movedCell } from '../../lib/grid-keys.ts'
 import { exampleCall, type MatrixRole } from '../../lib/matrix-filters.ts'
 import { revealOffset, type Window, windowOf } from '../../lib/window.ts'
@@ -9,9 +9,9 @@ import { Row } from './row.tsx'
 import { texts as bilingual } from './texts.ts'
 
 interface GridProps {
-  readonly operations: readonly MatrixOperation[]
+  readonly operations: readonly CompactOperation[]
   readonly roles: readonly MatrixRole[]
-  readonly letters: MatrixAnswer['cells']
+  readonly letters: CompactMatrix['cells']
   readonly host: string | undefined
 }
 

@@ -1,5 +1,5 @@
-import type { Call, MatrixAnswer } from '../../answers.ts'
-import { callColumns } from '../../components/access/call-columns.tsx'
+import type { CompactMatrix } from '#client'
+import { type Call, callColumns } from '../../components/access/call-columns.tsx'
 import { Name } from '../../components/name.tsx'
 import { Table } from '../../components/table.tsx'
 import { hasWords } from '../../lib/matrix-filters.ts'
@@ -7,7 +7,7 @@ import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { texts as bilingual } from './texts.ts'
 
 interface LeftOutProps {
-  readonly answer: MatrixAnswer
+  readonly answer: CompactMatrix
   readonly view: 'nobody' | 'unserved' | 'routes'
   readonly words: string
 }

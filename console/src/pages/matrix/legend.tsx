@@ -1,6 +1,5 @@
-import type { CellWord } from '../../answers.ts'
 import { useTexts } from '../../texts/texts.ts'
-import { marks } from './marks.ts'
+import { type CellWord, marks } from './marks.ts'
 import { texts as bilingual } from './texts.ts'
 
 export function Legend() {

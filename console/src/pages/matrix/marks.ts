@@ -1,4 +1,7 @@
-import type { CellWord } from '../../answers.ts'
+import type { CompactMatrix } from '#client'
+
+/** What a cell says. */
+export type CellWord = CompactMatrix['cells'][string]
 
 /** The sign and the class of each cell. Signs say the same as colors. */
 export const marks: Readonly<Record<CellWord, readonly [sign: string, name: string]>> = {

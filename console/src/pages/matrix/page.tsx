@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
+import type { CompactMatrix } from '#client'
 import type { Query } from '../../address.ts'
-import type { MatrixAnswer } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { CommandCsv } from '../../components/command-csv.tsx'
 import { Notes } from '../../components/notes.tsx'
@@ -21,7 +21,7 @@ import { texts as bilingual } from './texts.ts'
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<MatrixAnswer>(...questions.matrix(query))
+  const answer = useAnswer<CompactMatrix>(...questions.matrix(query))
   return (
     <>
       <PageHeader title={pages.matrix} about={texts.about} />
@@ -31,7 +31,7 @@ export function Page({ query }: PageProps) {
   )
 }
 
-function Matrix({ answer, query }: { answer: MatrixAnswer; query: Query }) {
+function Matrix({ answer, query }: { answer: CompactMatrix; query: Query }) {
   const texts = useTexts(bilingual)
   const view = matrixView(query['view'])
   const { operations: words = '', roles: names = '', host } = query

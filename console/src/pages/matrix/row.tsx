@@ -1,14 +1,14 @@
 import { Component } from 'preact'
-import type { CellWord, MatrixAnswer, MatrixOperation } from '../../answers.ts'
+import type { CompactMatrix, CompactOperation } from '#client'
 import type { MatrixRole } from '../../lib/matrix-filters.ts'
 import type { Window } from '../../lib/window.ts'
-import { marks } from './marks.ts'
+import { type CellWord, marks } from './marks.ts'
 
 interface RowProps {
   readonly row: number
-  readonly operation: MatrixOperation
+  readonly operation: CompactOperation
   readonly roles: readonly MatrixRole[]
-  readonly letters: MatrixAnswer['cells']
+  readonly letters: CompactMatrix['cells']
   readonly columns: Window
   /** The column that the keyboard is at; -1: it is in another row. */
   readonly active: number

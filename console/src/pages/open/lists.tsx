@@ -1,10 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type {
-  ExclusionEffect,
-  OpenAnswer,
-  OpenRoute,
-  OtherTokens as Tokens,
-} from '../../answers.ts'
+import type { ExclusionEffect, OpenRoute, PolicyOpen, OtherTokens as Tokens } from '#client'
 import { callColumns } from '../../components/access/call-columns.tsx'
 import { Name } from '../../components/name.tsx'
 import { Table } from '../../components/table.tsx'
@@ -139,7 +134,7 @@ export function Exclusions({ title, about, exclusions }: ExclusionsProps) {
   )
 }
 
-export function Endpoints({ endpoints }: Pick<OpenAnswer, 'endpoints'>) {
+export function Endpoints({ endpoints }: Pick<PolicyOpen, 'endpoints'>) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
   return (
@@ -149,7 +144,7 @@ export function Endpoints({ endpoints }: Pick<OpenAnswer, 'endpoints'>) {
         rows={endpoints}
         keyOf={(_, at) => at}
         columns={[
-          ...callColumns<OpenAnswer['endpoints'][number]>(common, (endpoint) => endpoint),
+          ...callColumns<PolicyOpen['endpoints'][number]>(common, (endpoint) => endpoint),
           {
             id: 'need',
             title: texts.need,

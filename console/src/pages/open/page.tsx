@@ -1,4 +1,4 @@
-import type { OpenAnswer } from '../../answers.ts'
+import type { PolicyOpen } from '#client'
 import { Answered } from '../../components/answered.tsx'
 import { Banner } from '../../components/banner.tsx'
 import { Facts } from '../../components/facts.tsx'
@@ -15,7 +15,7 @@ import { texts as bilingual } from './texts.ts'
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<OpenAnswer>(...questions.open(query))
+  const answer = useAnswer<PolicyOpen>(...questions.open(query))
   return (
     <>
       <PageHeader title={pages.open} about={texts.about}>
@@ -28,7 +28,7 @@ export function Page({ query }: PageProps) {
   )
 }
 
-function Lists({ answer }: { answer: OpenAnswer }) {
+function Lists({ answer }: { answer: PolicyOpen }) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
   const { routes, exclusions, endpoints, otherTokens, areRoutesKnown } = answer

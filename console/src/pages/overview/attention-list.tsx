@@ -1,13 +1,13 @@
+import type { Fleet } from '#client'
 import { addressOf } from '../../address.ts'
 import { attentionOf } from '../../lib/live/attention.ts'
-import type { FleetAnswer } from '../../live-answers.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { texts as bilingual } from './texts.ts'
 
 const mostNames = 3
 
 /** What is wrong or soon will be, errors first. */
-export function AttentionList({ fleet }: { fleet: FleetAnswer }) {
+export function AttentionList({ fleet }: { fleet: Fleet }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
   const found = attentionOf(fleet, Date.now())

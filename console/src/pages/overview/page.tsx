@@ -1,8 +1,7 @@
-import type { HistoryEntry, LocksAnswer } from '../../answers.ts'
+import type { Fleet, HistoryEntry, LoginLocks } from '#client'
 import { LiveStatus } from '../../components/live/live-status.tsx'
 import { Refreshed } from '../../components/live/refreshed.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import type { FleetAnswer } from '../../live-answers.ts'
 import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useRefreshed } from '../../use-refreshed.ts'
@@ -22,8 +21,8 @@ export function Page() {
   const { pages } = useTexts(commonTexts)
   const { live, history, turn } = useTraffic()
   const slowTurn = Math.floor(turn / slowSteps)
-  const fleet = useRefreshed<FleetAnswer>(...questions.fleet(), { turn })
-  const locks = useRefreshed<LocksAnswer>(
+  const fleet = useRefreshed<Fleet>(...questions.fleet(), { turn })
+  const locks = useRefreshed<LoginLocks>(
     'login/locks',
     {},
     { turn: slowTurn, isOptional: true },

@@ -1,5 +1,5 @@
+import type { AuditEntry, HistoryEntry } from '#client'
 import { addressOf } from '../../address.ts'
-import type { AuditEntry, HistoryEntry } from '../../answers.ts'
 import { Refreshed } from '../../components/live/refreshed.tsx'
 import { Revision } from '../../components/live/revision.tsx'
 import { Name } from '../../components/name.tsx'
@@ -16,7 +16,7 @@ const revisionForm = /^r-[0-9a-f]{12,}$/
 /** The last moves of the live policy, each with the difference to the one before. */
 export function PolicyChanges({ moves }: { moves: readonly HistoryEntry[] }) {
   const texts = useTexts(bilingual)
-  const before = new Map(moves.map(({ id }, at) => [id, moves[at + 1]?.revision]))
+  const before = new Map(moves.map((move, at) => [move, moves[at + 1]?.revision]))
   return (
     <section>
       <div class="section-head">
@@ -29,7 +29,7 @@ export function PolicyChanges({ moves }: { moves: readonly HistoryEntry[] }) {
         <Table
           caption={texts.policyChanges}
           rows={moves.slice(0, mostShown)}
-          keyOf={({ id }) => id}
+          keyOf={(_, at) => at}
           columns={[
             { id: 'at', title: texts.at, cell: ({ at }) => <Time at={at} /> },
             {
@@ -51,10 +51,10 @@ export function PolicyChanges({ moves }: { moves: readonly HistoryEntry[] }) {
             {
               id: 'difference',
               title: texts.difference,
-              cell: ({ id, revision }) => {
-                const from = before.get(id)
-                return from === undefined || from === revision ? null : (
-                  <a href={addressOf('changes', { from, to: revision })}>{texts.show}</a>
+              cell: (move) => {
+                const from = before.get(move)
+                return from === undefined || from === move.revision ? null : (
+                  <a href={addressOf('changes', { from, to: move.revision })}>{texts.show}</a>
                 )
               },
             },

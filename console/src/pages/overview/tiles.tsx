@@ -1,22 +1,21 @@
 import type { ComponentChildren } from 'preact'
+import type { Fleet, HistoryEntry, LoginLocks, Replica } from '#client'
 import { addressOf } from '../../address.ts'
-import type { HistoryEntry, LocksAnswer } from '../../answers.ts'
 import { Revision } from '../../components/live/revision.tsx'
 import { daysLeft, expiryDays, firstToExpire } from '../../lib/live/attention.ts'
 import { formatDuration } from '../../lib/live/durations.ts'
 import { perMinute, type TrafficHistory } from '../../lib/live/traffic.ts'
 import { formatNumber } from '../../lib/numbers.ts'
 import { formatDate } from '../../lib/times.ts'
-import type { FleetAnswer, Replica } from '../../live-answers.ts'
 import { language } from '../../state/preferences.ts'
 import { useStore } from '../../state/store.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { texts as bilingual } from './texts.ts'
 
 interface TilesProps {
-  readonly fleet: FleetAnswer
+  readonly fleet: Fleet
   /** Absent until they are known. */
-  readonly locks: LocksAnswer | undefined
+  readonly locks: LoginLocks | undefined
   readonly history: TrafficHistory
   readonly lastMove: HistoryEntry | undefined
 }

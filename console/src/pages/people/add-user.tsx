@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AddedUser } from '../../answers.ts'
+import type { UserAdd } from '#client'
 import { Change } from '../../components/change.tsx'
 import { Combobox } from '../../components/combobox.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -17,10 +17,10 @@ export function AddUser({ onDone }: { onDone: () => void }) {
   const common = useTexts(commonTexts)
   const names = useNames()
   const [given, setGiven] = useState(empty)
-  const [added, setAdded] = useState<AddedUser>()
+  const [added, setAdded] = useState<UserAdd>()
   const done = (printed: unknown) => {
     setGiven(empty)
-    setAdded(printed as AddedUser)
+    setAdded(printed as UserAdd)
     onDone()
   }
   return (
@@ -59,7 +59,7 @@ export function AddUser({ onDone }: { onDone: () => void }) {
             </p>
             <p class="hint">{texts.addedHint}</p>
             <div class="actions">
-              <CopyButton text={added.password} label={common.copy} />
+              <CopyButton text={added.password ?? ''} label={common.copy} />
               <button type="button" onClick={() => setAdded(undefined)}>
                 {common.close}
               </button>

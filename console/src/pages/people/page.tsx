@@ -1,5 +1,5 @@
+import type { UserSummary } from '#client'
 import { addressOf } from '../../address.ts'
-import type { UserSummary } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { CsvLink } from '../../components/csv-link.tsx'
 import { Filters } from '../../components/filters.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { UserAnswer } from '../../answers.ts'
+import type { UserShow } from '#client'
 import { Change } from '../../components/change.tsx'
 import { Combobox } from '../../components/combobox.tsx'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
@@ -7,7 +7,7 @@ import { useNames } from '../../use-names.ts'
 import { texts as bilingual } from './texts.ts'
 
 interface PersonChangesProps {
-  readonly account: UserAnswer
+  readonly account: UserShow
   readonly onDone: () => void
 }
 

@@ -1,5 +1,5 @@
+import type { UserShow } from '#client'
 import { addressOf } from '../../address.ts'
-import type { UserAnswer } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -15,7 +15,7 @@ import { texts as bilingual } from './texts.ts'
 export function Person({ name }: { name: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<UserAnswer>(...questions.user(name))
+  const answer = useAnswer<UserShow>(...questions.user(name))
   return (
     <>
       <PageHeader title={name}>
@@ -44,7 +44,7 @@ export function Person({ name }: { name: string }) {
   )
 }
 
-function AccountFacts({ account }: { account: UserAnswer }) {
+function AccountFacts({ account }: { account: UserShow }) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
   const { roleKey, roleName, enabled, kind, oneTimeCodes, sessions, lockouts, sameName } = account
@@ -78,11 +78,11 @@ function AccountFacts({ account }: { account: UserAnswer }) {
   )
 }
 
-function codesInWords(codes: UserAnswer['oneTimeCodes'], texts: typeof bilingual.en): string {
+function codesInWords(codes: UserShow['oneTimeCodes'], texts: typeof bilingual.en): string {
   return codes === null ? texts.no : texts.recoveryCodes(codes.recoveryCodesLeft)
 }
 
-function Lockouts({ account: { lockouts } }: { account: UserAnswer }) {
+function Lockouts({ account: { lockouts } }: { account: UserShow }) {
   const texts = useTexts(bilingual)
   if (lockouts === null || lockouts.length === 0) return null
   return (
@@ -110,7 +110,7 @@ function Lockouts({ account: { lockouts } }: { account: UserAnswer }) {
   )
 }
 
-function Links({ account: { links } }: { account: UserAnswer }) {
+function Links({ account: { links } }: { account: UserShow }) {
   const texts = useTexts(bilingual)
   if (links.length === 0) return null
   return (

@@ -1,5 +1,5 @@
+import type { RoleComparison, RoleDifference, RoleDifferences } from '#client'
 import { addressOf } from '../../address.ts'
-import type { CompareAnswer, RoleDifference, RoleDifferences } from '../../answers.ts'
 import type { Parameters } from '../../api.ts'
 import { CodeLine } from '../../components/access/code-line.tsx'
 import { throughColumn } from '../../components/access/through-column.ts'
@@ -13,7 +13,7 @@ import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { texts as bilingual } from './texts.ts'
 
 interface ComparisonProps {
-  readonly answer: CompareAnswer
+  readonly answer: RoleComparison
   readonly question: Parameters & { readonly host: string | undefined }
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { RoleAccess, RoleComparison } from '#client'
 import type { Query } from '../../address.ts'
-import type { CanAnswer, CompareAnswer } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { Combobox } from '../../components/combobox.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -38,7 +38,7 @@ export function Page({ query }: PageProps) {
 }
 
 function Whole({ query }: { query: Query }) {
-  const answer = useAnswer<CanAnswer>(...questions.can(query))
+  const answer = useAnswer<RoleAccess>(...questions.can(query))
   return (
     <div class="block">
       <Answered answer={answer}>{(value) => <Permissions answer={value} query={query} />}</Answered>
@@ -48,7 +48,7 @@ function Whole({ query }: { query: Query }) {
 
 function Compared({ query }: { query: Query }) {
   const [operation, question] = questions.can(query)
-  const answer = useAnswer<CompareAnswer>(operation, question)
+  const answer = useAnswer<RoleComparison>(operation, question)
   return (
     <div class="block">
       <Answered answer={answer}>

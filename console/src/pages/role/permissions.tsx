@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import type { PolicyUnused, RoleAccess } from '#client'
 import type { Query } from '../../address.ts'
-import type { CanAnswer, UnusedAnswer } from '../../answers.ts'
 import { CommandCsv } from '../../components/command-csv.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Facts } from '../../components/facts.tsx'
@@ -15,7 +15,7 @@ import { RuleTable, type UnusedLines } from './rule-table.tsx'
 import { texts as bilingual } from './texts.ts'
 
 interface PermissionsProps {
-  readonly answer: CanAnswer
+  readonly answer: RoleAccess
   readonly query: Query
 }
 
@@ -26,7 +26,7 @@ export function Permissions({ answer, query }: PermissionsProps) {
   const { roleKey, unrestricted, inherits, routes, unserved, ineffective } = answer
   const { host, revision } = query
   const wantsUnused = query['unused'] !== undefined
-  const unused = useAnswer<UnusedAnswer>(wantsUnused ? 'policy/unused' : undefined, {
+  const unused = useAnswer<PolicyUnused>(wantsUnused ? 'policy/unused' : undefined, {
     host,
     revision,
   })

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
+import type { EffectiveRule } from '#client'
 import { addressOf } from '../../address.ts'
-import type { EffectiveRule } from '../../answers.ts'
 import { CodeLine } from '../../components/access/code-line.tsx'
 import { throughColumn } from '../../components/access/through-column.ts'
 import { Name } from '../../components/name.tsx'

@@ -1,5 +1,5 @@
+import type { RoleSummary } from '#client'
 import { addressOf } from '../../address.ts'
-import type { RoleSummary } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { CsvLink } from '../../components/csv-link.tsx'
 import { PageHeader } from '../../components/page-header.tsx'

@@ -1,5 +1,5 @@
+import type { RoleShow } from '#client'
 import { addressOf } from '../../address.ts'
-import type { RoleAnswer } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -13,7 +13,7 @@ import { texts as bilingual } from './texts.ts'
 export function RoleDetails({ roleKey }: { roleKey: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<RoleAnswer>(...questions.role(roleKey))
+  const answer = useAnswer<RoleShow>(...questions.role(roleKey))
   return (
     <>
       <PageHeader title={roleKey}>
@@ -29,7 +29,7 @@ export function RoleDetails({ roleKey }: { roleKey: string }) {
   )
 }
 
-function About({ role }: { role: RoleAnswer }) {
+function About({ role }: { role: RoleShow }) {
   const texts = useTexts(bilingual)
   const { users, services, accounts, sameKey } = role
   const left = users.enabled + users.disabled + services - accounts.length

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { PolicyWho } from '#client'
 import type { Query } from '../../address.ts'
-import type { WhoAnswer } from '../../answers.ts'
 import { CallFields } from '../../components/access/call-fields.tsx'
 import { Answered } from '../../components/answered.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -19,7 +19,7 @@ export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
   const [operation, question] = questions.who(query)
-  const answer = useAnswer<WhoAnswer>(operation, question)
+  const answer = useAnswer<PolicyWho>(operation, question)
   return (
     <>
       <PageHeader title={pages.who} about={texts.about} />

@@ -1,5 +1,5 @@
+import type { PolicyWho, RoleByRule } from '#client'
 import { addressOf } from '../../address.ts'
-import type { RoleByRule, WhoAnswer } from '../../answers.ts'
 import type { Parameters } from '../../api.ts'
 import { CodeLine } from '../../components/access/code-line.tsx'
 import { throughColumn } from '../../components/access/through-column.ts'
@@ -14,7 +14,7 @@ import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { texts as bilingual } from './texts.ts'
 
 interface ResultProps {
-  readonly answer: WhoAnswer
+  readonly answer: PolicyWho
   readonly question: Parameters & { readonly host: string | undefined }
 }
 
@@ -57,7 +57,7 @@ export function Result({ answer, question }: ResultProps) {
   )
 }
 
-function AboutCall({ answer }: { answer: WhoAnswer }) {
+function AboutCall({ answer }: { answer: PolicyWho }) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
   const { route, access, upstream, endpoint, exclusion, admin, isUnserved } = answer
@@ -86,7 +86,7 @@ function AboutCall({ answer }: { answer: WhoAnswer }) {
 interface RolesProps {
   readonly title: string
   readonly roles: readonly RoleByRule[]
-  readonly answer: WhoAnswer
+  readonly answer: PolicyWho
   readonly host: string | undefined
 }
 
@@ -138,7 +138,7 @@ function Roles({ title, roles, answer, host }: RolesProps) {
   )
 }
 
-function Superusers({ answer: { superusers } }: { answer: WhoAnswer }) {
+function Superusers({ answer: { superusers } }: { answer: PolicyWho }) {
   const texts = useTexts(bilingual)
   const common = useTexts(commonTexts)
   if (superusers.length === 0) return null

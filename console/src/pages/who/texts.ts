@@ -1,4 +1,4 @@
-import type { AccountCount } from '../../answers.ts'
+import type { AccountCount } from '#client'
 import { plural } from '../../lib/plural.ts'
 
 const en = {

@@ -14,14 +14,14 @@ const order: readonly string[] = [
 
 /** Commands and console are views of operations: what they may import besides themselves. */
 const forViews = {
-  cli: ['kernel', 'background', 'fleet', 'messages', 'config', 'operations'],
+  cli: ['kernel', 'fleet', 'config', 'operations'],
   console: [
     ...['kernel', 'background', 'fleet', 'messages', 'config', 'log', 'http'],
     ...['operations', 'cli'],
   ],
 }
 
-/** Folders with more than views. The console logs people in by itself; the others only get fewer. */
+/** Folders with more than views: the console logs people in, and `approve --gateway` signs on this machine. */
 const exempt: readonly string[] = ['console/access', 'cli/remote']
 
 /** What only these files may have. The numbers of the specification and the rules of a stage stay in one place. */

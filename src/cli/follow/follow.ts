@@ -1,5 +1,4 @@
-import type { FeedLog } from '../../background/feed-log.ts'
-import { followGoAdmin } from '../../operations/publish/follow.ts'
+import { followGoAdmin, type Watching } from '../../operations/publish/follow.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonLine, printable } from '../format.ts'
@@ -30,7 +29,7 @@ async function untilStopped({ host }: Io, once: boolean): Promise<void> {
 }
 
 /** A line for each event: text for people on `err`, or JSON on `out`. */
-function createFollowLog(output: 'text' | 'json', io: Io): FeedLog {
+function createFollowLog(output: 'text' | 'json', io: Io): Watching['log'] {
   const at = () => new Date(io.now?.() ?? Date.now()).toISOString()
   const write = (level: 'info' | 'warn', fields: object, msg: string) => {
     if (output === 'json') return io.out(jsonLine({ level, time: at(), ...fields, msg }))

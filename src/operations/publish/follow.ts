@@ -31,7 +31,7 @@ interface Following extends Readonly<Record<Options, string | undefined>> {
 }
 
 /** Who reads along, and when it is enough. */
-interface Watching {
+export interface Watching {
   readonly tell: Tell
   readonly log: FeedLog
   /** Called before the first comparison. */

@@ -88,7 +88,7 @@ export function cookieWithout(cookie: string, names: ReadonlySet<string>): strin
 const scheme = 'bearer '
 
 /** With any other scheme it is not our token, so the next carrier decides. */
-function bearerToken(authorization: string | undefined): string | undefined {
+export function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined
   if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return undefined
   const token = authorization.slice(scheme.length).trimEnd()

@@ -10,7 +10,7 @@ import { assertionSigner } from '../token/assertions.ts'
 import { createIssuerTokens } from '../token/issuers/issuer-tokens.ts'
 import { openIssuers } from '../token/issuers/open-issuers.ts'
 import { createRevocations } from '../token/revocations.ts'
-import { createTokens } from '../token/tokens.ts'
+import { createTokens, type Tokens } from '../token/tokens.ts'
 import type { Assembly } from './assembly.ts'
 import { clock, type ServeOptions } from './options.ts'
 import { keyFacts } from './own-facts.ts'
@@ -40,19 +40,29 @@ export async function buildTokens(options: ServeOptions, mode: ModeFacts, assemb
   })
   const { clockSkewSeconds } = config.jwt
   const domainClaim = config.policy.domain?.claim
-  const tokens = createTokens({
-    keys: keys.current,
-    revocations,
-    lifetimeSeconds: mode.tokenLifetimeSeconds,
-    ...tokenLimits(mode, config),
-    maxTokenBytes: config.jwt.maxTokenBytes,
+  const tokens = createConfiguredTokens(options, mode, {
+    ...{ keys: keys.current, revocations },
     ...(config.issuers.length > 0 && {
       foreign: createIssuerTokens({ ...issuers, clockSkewSeconds, domainClaim, now }),
     }),
-    domainClaim,
-    now,
   })
   return { keys, tokens, revocations }
+}
+
+/** Issues and verifies tokens as the configuration says. Without `foreign`, all are of our own keys. */
+export function createConfiguredTokens(
+  { config, now = clock }: Pick<ServeOptions, 'config' | 'now'>,
+  mode: ModeFacts,
+  parts: Pick<Parameters<typeof createTokens>[0], 'keys' | 'revocations' | 'foreign'>,
+): Tokens {
+  return createTokens({
+    ...parts,
+    lifetimeSeconds: mode.tokenLifetimeSeconds,
+    ...tokenLimits(mode, config),
+    maxTokenBytes: config.jwt.maxTokenBytes,
+    domainClaim: config.policy.domain?.claim,
+    now,
+  })
 }
 
 /** The keys that sign and verify what this process issues. */

@@ -7,11 +7,17 @@ import { originProblem } from './forwarding/cors.ts'
 type ConsoleDraft = NonNullable<Draft['console']>
 
 /** Passwords of administrators never cross a network in plain text, and each role means one thing. */
-export function checkConsole({ console: settings }: Draft, report: Report): void {
+export function checkConsole({ console: settings, tokens }: Draft, report: Report): void {
   if (settings === undefined) return
   checkUrl(settings, report)
   checkTransport(settings, report)
-  checkRoles(settings, report)
+  for (const name of ['roles', 'services'] as const) checkKeys(name, settings, report)
+  const services = Object.values(settings.services ?? {}).flat()
+  if (services.length > 0 && tokens?.service?.enabled !== true) {
+    const problem =
+      ': service tokens are off; set tokens.service.enabled to true, or remove the names'
+    report.problem('console.services', problem)
+  }
 }
 
 function checkUrl({ url, tls }: ConsoleDraft, report: Report): void {
@@ -41,11 +47,15 @@ function checkTransport({ host, url, tls }: ConsoleDraft, report: Report): void 
   )
 }
 
-function checkRoles({ roles }: ConsoleDraft, report: Report): void {
+function checkKeys(
+  section: 'roles' | 'services',
+  { [section]: keys }: ConsoleDraft,
+  report: Report,
+): void {
   const first = new Map<string, string>()
   for (const name of ['reader', 'author', 'publisher'] as const) {
-    roles?.[name]?.forEach((key, index) => {
-      const at = `console.roles.${name}`
+    keys?.[name]?.forEach((key, index) => {
+      const at = `console.${section}.${name}`
       if (key === undefined) return
       const other = first.get(key)
       if (other !== undefined && other !== at) {

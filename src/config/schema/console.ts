@@ -12,13 +12,18 @@ import {
 } from './setting-builders.ts'
 import { Type } from './type.ts'
 
-const roleKeys = (value: readonly string[], description: string) =>
-  Type.Array(string({ minLength: 1, maxLength: 128 }, 'Key of a role of accounts.'), {
+const keys = (of: string, value: readonly string[], description: string) =>
+  Type.Array(string({ minLength: 1, maxLength: 128 }, of), {
     default: value,
     maxItems: 100,
     uniqueItems: true,
     description,
   })
+
+const roleKeys = (value: readonly string[], description: string) =>
+  keys('Key of a role of accounts.', value, description)
+
+const serviceNames = (description: string) => keys('Name of a service account.', [], description)
 
 export const consoleSettings = section(
   'Console: pages and management API for operators, on a listener and in a process of its own.',
@@ -62,6 +67,18 @@ export const consoleSettings = section(
         publisher: roleKeys(
           ['admin'],
           'Roles that may also publish policies, and change accounts and sessions, if console.write is true. Only the role admin changes administrators and publishers.',
+        ),
+      },
+    ),
+    services: section(
+      'Service accounts that may call the management API with their tokens, by what they may do. Requires tokens.service.enabled. A role of the account in console.roles has no effect here.',
+      {
+        reader: serviceNames('Service accounts that may look at everything.'),
+        author: serviceNames(
+          'Service accounts that may also check drafts, and propose policies if console.write is true.',
+        ),
+        publisher: serviceNames(
+          'Service accounts that may also publish policies, and change accounts and sessions, if console.write is true. No password confirms their changes.',
         ),
       },
     ),

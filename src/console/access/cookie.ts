@@ -6,6 +6,8 @@ export interface SessionCookie {
   readonly cleared: string
   /** `undefined` unless the browser sent it exactly once: a second one may be of a sibling host. */
   read(header: string | undefined): string | undefined
+  /** Whether the header has it, even more than once. */
+  isIn(header: string | undefined): boolean
 }
 
 /**
@@ -19,14 +21,19 @@ export function createSessionCookie(isSecure: boolean, lifetimeSeconds: number):
     issued: (text) => `${name}=${text}; Max-Age=${lifetimeSeconds}; ${attributes}`,
     cleared: `${name}=; Max-Age=0; ${attributes}`,
     read: (header) => readCookie(header, name),
+    isIn: (header) => pairsNamed(header, name).length > 0,
   }
 }
 
 /** The value of a cookie that came exactly once. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
-  const found = (header ?? '')
+  const found = pairsNamed(header, name)
+  return found.length === 1 ? found[0]?.slice(name.length + 1) : undefined
+}
+
+function pairsNamed(header: string | undefined, name: string): readonly string[] {
+  return (header ?? '')
     .split(';')
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(`${name}=`))
-  return found.length === 1 ? found[0]?.slice(name.length + 1) : undefined
 }

@@ -1,21 +1,28 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { bearerToken } from '../../gateway/carriers.ts'
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { Problem } from '../problem.ts'
 import type { SessionCookie } from './cookie.ts'
 import { type ConsoleRole, isAtLeast } from './roles.ts'
+import type { ServiceSession, ServiceSessions } from './service-sessions.ts'
 import type { ConsoleSession, ConsoleSessions } from './session.ts'
+
+/** What a route asks of callers that it must know. */
+interface RoleAccess {
+  readonly role: ConsoleRole
+  /** A password or code entered within five minutes, by people. */
+  readonly confirmed?: true
+  /** Not for programs. */
+  readonly person?: true
+}
 
 /** What a route of the management API asks of its callers. */
 type RouteAccess =
   | 'anyone'
   /** Also when a page of another site leads there: the answer of an identity provider. */
   | 'anyone-from-anywhere'
-  | {
-      readonly role: ConsoleRole
-      /** A password or code entered within five minutes. */
-      readonly confirmed?: true
-    }
+  | RoleAccess
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -24,26 +31,36 @@ declare module 'fastify' {
 }
 
 interface GuardParts {
-  readonly sessions: Pick<ConsoleSessions, 'open' | 'isConfirmed'>
+  readonly sessions: Pick<ConsoleSessions, 'open' | 'isConfirmed' | 'problemOf'>
+  /** Unset: programs may not call, and their tokens are not read. */
+  readonly services: ServiceSessions | undefined
   readonly cookie: SessionCookie
   readonly crossSite: FindCrossSite
   /** Whether browsers reach the console by https. */
   readonly isSecure: boolean
 }
 
+/** Who calls: a person with a session of the console, or a program with its token. */
+export type CallerSession = ConsoleSession | ServiceSession
+
 /** What handlers ask of the guard. */
 export interface ConsoleGuard {
   /** Makes the guard check every route of this scope. A route without `config.access` does not start. */
   protect(scope: FastifyInstance): void
   /** The session of a request whose route asks for a role. */
-  sessionOf(request: FastifyRequest): ConsoleSession
+  sessionOf(request: FastifyRequest): CallerSession
+  /** The session of a request whose route asks for a person. */
+  personOf(request: FastifyRequest): ConsoleSession
+  /** Why a session is no longer valid. Throws if that cannot be decided. */
+  problemOf(session: CallerSession): Promise<unknown>
 }
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /** Who may call what. Before a handler runs: other sites, forms, sessions, roles, confirmations. */
-export function createGuard({ sessions, cookie, crossSite, isSecure }: GuardParts): ConsoleGuard {
-  const found = new WeakMap<FastifyRequest, ConsoleSession>()
+export function createGuard(parts: GuardParts): ConsoleGuard {
+  const { sessions, services, cookie, crossSite, isSecure } = parts
+  const found = new WeakMap<FastifyRequest, CallerSession>()
 
   function refuseOtherSites({ headers }: FastifyRequest): void {
     const fetchSite = headers['sec-fetch-site']
@@ -72,6 +89,36 @@ export function createGuard({ sessions, cookie, crossSite, isSecure }: GuardPart
     refuseForms(request)
     if (access === 'anyone') return
     if (access === undefined) throw new Refusal('not-permitted')
+    const program = await programOf(request)
+    if (program !== undefined) refuseProgram(program, access)
+    found.set(request, program ?? (await openPerson(request, access)))
+  }
+
+  /** The program that calls. Browsers send no token by themselves, so no other site can use one. */
+  async function programOf({ headers, raw }: FastifyRequest): Promise<ServiceSession | undefined> {
+    if (services === undefined) return undefined
+    // Node keeps the first, and a proxy in front may have read the other.
+    const { authorization: given = [] } = raw.headersDistinct
+    if (given.length > 1) throw new Problem(400, 'malformed request')
+    const token = bearerToken(given[0])
+    if (token === undefined) return undefined
+    if (cookie.isIn(headers.cookie)) {
+      throw new Problem(400, 'send a session or a token, not both', 'two-credentials')
+    }
+    return services.open(token)
+  }
+
+  function refuseProgram({ username, role }: ServiceSession, access: RoleAccess): void {
+    const about = `service account ${username}`
+    if (access.person) {
+      throw new Problem(403, `${about} is a program: only people may do this`, 'person-required')
+    }
+    if (isAtLeast(role, access.role)) return
+    const problem = `${about} is in console.services.${role}, and this needs ${access.role}`
+    throw new Problem(403, problem, 'not-permitted')
+  }
+
+  async function openPerson(request: FastifyRequest, access: RoleAccess): Promise<ConsoleSession> {
     const text = cookie.read(request.headers.cookie)
     if (text === undefined) throw new Refusal('token-missing')
     const session = await sessions.open(text)
@@ -79,7 +126,13 @@ export function createGuard({ sessions, cookie, crossSite, isSecure }: GuardPart
     if (access.confirmed && !sessions.isConfirmed(session)) {
       throw new Refusal('confirmation-needed')
     }
-    found.set(request, session)
+    return session
+  }
+
+  function sessionOf(request: FastifyRequest): CallerSession {
+    const session = found.get(request)
+    if (session === undefined) throw new Error('the route asks for no role')
+    return session
   }
 
   return {
@@ -89,10 +142,13 @@ export function createGuard({ sessions, cookie, crossSite, isSecure }: GuardPart
       })
       scope.addHook('onRequest', check)
     },
-    sessionOf(request) {
-      const session = found.get(request)
-      if (session === undefined) throw new Error('the route asks for no role')
+    sessionOf,
+    personOf(request) {
+      const session = sessionOf(request)
+      if ('token' in session) throw new Error('the route does not ask for a person')
       return session
     },
+    problemOf: async (session) =>
+      'token' in session ? services?.problemOf(session) : sessions.problemOf(session),
   }
 }

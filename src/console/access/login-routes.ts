@@ -11,7 +11,7 @@ import type { ConsoleGuard } from './guard.ts'
 import { type ConsoleSession, type ConsoleSessions, confirmedMs } from './session.ts'
 
 interface LoginRouteParts {
-  readonly guard: Pick<ConsoleGuard, 'sessionOf'>
+  readonly guard: Pick<ConsoleGuard, 'personOf'>
   readonly sessions: Pick<ConsoleSessions, 'open' | 'isConfirmed'>
   readonly cookie: SessionCookie
   readonly originOf: FindCallerOrigin
@@ -70,28 +70,22 @@ export function addLoginRoutes(scope: FastifyInstance, parts: LoginRouteParts): 
     }
   }
 
-  scope.get('/session', { config: { access: { role: 'reader' } } }, async (request) =>
-    describe(guard.sessionOf(request)),
-  )
+  const ofPerson = { config: { access: { role: 'reader', person: true } }, bodyLimit } as const
+  scope.get('/session', ofPerson, async (request) => describe(guard.personOf(request)))
 
   scope.post('/login', { config: { access: 'anyone' }, bodyLimit }, async (request, reply) => {
     const attempt = attemptOf(request, fieldsIn(request))
     return replySession(reply, await parts.logIn(attempt))
   })
 
-  scope.post(
-    '/session/confirm',
-    { config: { access: { role: 'reader' } }, bodyLimit },
-    async (request, reply) => {
-      const session = guard.sessionOf(request)
-      const given = fieldsIn(request)
-      return replySession(reply, await parts.confirm(session, attemptOf(request, given)))
-    },
-  )
+  scope.post('/session/confirm', ofPerson, async (request, reply) => {
+    const session = guard.personOf(request)
+    const given = fieldsIn(request)
+    return replySession(reply, await parts.confirm(session, attemptOf(request, given)))
+  })
 
-  const forCaller = { config: { access: { role: 'reader' } }, bodyLimit } as const
-  scope.post('/logout', forCaller, async (request, reply) => {
-    await parts.logOut(guard.sessionOf(request), originOf(request))
+  scope.post('/logout', ofPerson, async (request, reply) => {
+    await parts.logOut(guard.personOf(request), originOf(request))
     void reply.header('set-cookie', cookie.cleared)
     return { ok: true } satisfies ValueOf<typeof answers.loggedOut>
   })

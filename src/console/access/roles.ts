@@ -3,8 +3,11 @@ const consoleRoles = ['reader', 'author', 'publisher'] as const
 
 export type ConsoleRole = (typeof consoleRoles)[number]
 
-/** The console role of accounts with this role key; `undefined`: they may not use the console. */
-export type FindConsoleRole = (roleKey: string) => ConsoleRole | undefined
+/**
+ * The console role of accounts with this role key, or of the service account with this name; `undefined`:
+ * they may not use the console.
+ */
+export type FindConsoleRole = (key: string) => ConsoleRole | undefined
 
 export function createConsoleRoles(
   settings: Readonly<Record<ConsoleRole, readonly string[]>>,
@@ -12,7 +15,7 @@ export function createConsoleRoles(
   const byKey = new Map(
     consoleRoles.flatMap((role) => settings[role].map((key) => [key, role] as const)),
   )
-  return (roleKey) => byKey.get(roleKey)
+  return (key) => byKey.get(key)
 }
 
 /** The roles that people with this role key must neither give nor take from accounts. */

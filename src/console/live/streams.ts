@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import type { ConsoleSession } from '../access/session.ts'
+import type { CallerSession } from '../access/guard.ts'
 import { securityHeaders } from '../headers.ts'
 import { Problem } from '../problem.ts'
 
@@ -28,14 +28,14 @@ const streamLimits: StreamLimits = { perPerson: 8, all: 64, checkMs: 2000, pingM
 const endMs = 500
 
 interface OpenStream {
-  readonly session: ConsoleSession
+  readonly session: CallerSession
   readonly raw: ServerResponse
   end(): void
 }
 
 interface StreamParts {
   /** Why a session is no longer valid. Throws if that cannot be decided. */
-  readonly problemOf: (session: ConsoleSession) => Promise<unknown>
+  readonly problemOf: (session: CallerSession) => Promise<unknown>
   readonly limits?: StreamLimits
 }
 
@@ -72,7 +72,7 @@ export function createStreams({ problemOf, limits = streamLimits }: StreamParts)
 
   const timers = [setInterval(() => void check(), limits.checkMs), setInterval(ping, limits.pingMs)]
 
-  function start<Events>(reply: FastifyReply, session: ConsoleSession): Stream<Events> {
+  function start<Events>(reply: FastifyReply, session: CallerSession): Stream<Events> {
     const own = [...open].filter((each) => each.session.userId === session.userId).length
     if (own >= limits.perPerson || open.size >= limits.all) {
       throw new Problem(429, 'too many live pages are open: close one of them')

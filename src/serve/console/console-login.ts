@@ -2,6 +2,7 @@ import { modeFacts } from '../../config/mode.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { callbacksOf } from '../../console/access/oidc-routes.ts'
 import { createConsoleRoles } from '../../console/access/roles.ts'
+import { createServiceSessions } from '../../console/access/service-sessions.ts'
 import { type ConsoleSession, createConsoleSessions } from '../../console/access/session.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { Fields } from '../../login/fields.ts'
@@ -16,7 +17,7 @@ import { createSealing } from '../../token/sealing.ts'
 import type { IssuedToken } from '../../token/sign-token.ts'
 import { userRevocation } from '../../token/user-marks.ts'
 import type { Assembly } from '../assembly.ts'
-import { openConfiguredKeys } from '../build-tokens.ts'
+import { createConfiguredTokens, openConfiguredKeys } from '../build-tokens.ts'
 import { openLogin } from '../login/open-login.ts'
 import { openDatabase } from '../open-database.ts'
 import { openRevocationFeed } from '../open-token-stores.ts'
@@ -57,6 +58,8 @@ export async function openConsoleLogin(options: ServeOptions, assembly: Assembly
     now,
     onSeen: login.sessions.seen,
   })
+  const { services } = config.console
+  const hasServices = Object.values(services).some((names) => names.length > 0)
 
   const record: RecordAttempt = (from, ...rest) =>
     login.loginLog.record({ ...from, at: 'console' }, ...rest)
@@ -68,6 +71,13 @@ export async function openConsoleLogin(options: ServeOptions, assembly: Assembly
 
   return {
     sessions,
+    services: hasServices
+      ? createServiceSessions({
+          tokens: createConfiguredTokens(options, mode, { keys: keys.current, revocations }),
+          findRole: createConsoleRoles(services),
+          onSeen: login.sessions.seen,
+        })
+      : undefined,
     throttle: login.throttle,
     captchas: mode.captchaRequired ? login.captchas : undefined,
     mode: mode.name,

@@ -62,6 +62,7 @@ async function start(options: ConsoleOptions, closing: Closing): Promise<Running
   const cookie = createSessionCookie(isSecure(settings), settings.sessionSeconds)
   const guard = createGuard({
     sessions: login.sessions,
+    services: login.services,
     cookie,
     crossSite: createCrossSite(url === undefined ? [] : [url]),
     isSecure: isSecure(settings),
@@ -70,7 +71,7 @@ async function start(options: ConsoleOptions, closing: Closing): Promise<Running
   const { throttle, captchas, redirects } = login
   const buttons = redirects?.buttons ?? []
   const providers = buttons.map(({ name }) => name)
-  const streams = createStreams({ problemOf: login.sessions.problemOf })
+  const streams = createStreams({ problemOf: guard.problemOf })
   closing.add(async () => streams.close())
   const watchDecisions = await openDecisionWatch(config, options.channel, closing)
   const { readFleet = async () => ({ revision: null, counts: {}, replicas: [] }) } = options

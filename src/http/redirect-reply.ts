@@ -10,14 +10,12 @@ export function replyRedirect(location: string, request: IncomingRequest, reply:
   // The rest of a body would be read as the next request.
   if (!request.complete) reply.shouldKeepAlive = false
   reply.writeHead(request.method === 'GET' ? 302 : 303, [
-    'Location',
-    location,
-    'Content-Length',
-    '0',
-    'Cache-Control',
-    'no-store',
-    'Referrer-Policy',
-    'no-referrer',
+    ...['Content-Length', '0'],
+    ...redirectHeaders(location),
   ])
   reply.end()
+}
+
+export function redirectHeaders(location: string): readonly string[] {
+  return ['Location', location, 'Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer']
 }

@@ -92,13 +92,19 @@ export function extraHeaders(error: unknown): readonly string[] {
   return error instanceof Fault && retriedSoon.has(error.part) ? ['Retry-After', '1'] : []
 }
 
-function detailHeaders({ retryAfterSeconds, limit, allow }: RefusalDetail): readonly string[] {
+function detailHeaders({
+  retryAfterSeconds,
+  limit,
+  allow,
+  location,
+}: RefusalDetail): readonly string[] {
   return [
     ...(retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]),
     ...(limit === undefined
       ? []
       : ['X-RateLimit-Limit', String(limit), 'X-RateLimit-Remaining', '0']),
     ...(allow === undefined ? [] : ['Allow', allow]),
+    ...(location === undefined ? [] : ['Location', location]),
   ]
 }
 

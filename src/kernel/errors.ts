@@ -56,6 +56,8 @@ export interface RefusalDetail {
   readonly limit?: number
   /** The methods that the path supports, for the Allow header. */
   readonly allow?: string
+  /** Where a browser goes instead, for the Location header: forward-auth names the login page. */
+  readonly location?: string
 }
 
 /** A deliberate no. The kind decides the response to the client; the detail goes to the log only. */

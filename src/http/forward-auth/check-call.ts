@@ -5,14 +5,17 @@ import type { Reply } from '../../gateway/reply.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { codeOfError } from '../grpc/status.ts'
 import { readMessage, replyMessage } from '../grpc/unary.ts'
+import { redirectHeaders } from '../redirect-reply.ts'
 import type { FindErrorResponse } from '../reply-error.ts'
 import { readCheckRequest } from './check-request.ts'
 import { allowedResponse, deniedResponse } from './check-response.ts'
 import { describedRequest } from './described-request.ts'
+import { loginLocation, type NameLogin } from './name-login.ts'
 
 interface CheckCallParts {
   readonly check: Check
   readonly isTrusted: IsTrusted
+  readonly nameLogin: NameLogin
   readonly findErrorResponse: FindErrorResponse
 }
 
@@ -34,24 +37,30 @@ export function createCheckCall(parts: CheckCallParts): AnswerCall {
       refuseStranger(call, parts.isTrusted)
       described = describedRequest(call, readCheckRequest(await readMessage(call, maxMessageBytes)))
       response = allowed(await parts.check(described))
-    } catch (error) {
+    } catch (thrown) {
+      const error = described === undefined ? thrown : parts.nameLogin(thrown, described)
       const headers = described?.rawHeaders ?? []
       const found = parts.findErrorResponse(error, headers, notes.requestId)
       notes.shown = error
-      notes.shownStatus = found.envelope.status
+      notes.shownStatus = loginLocation(error) === undefined ? found.envelope.status : 302
       response = denial(error, found)
     }
     replyMessage(reply, response)
   }
 }
 
-/** The message that denies a check for this reason. */
+/** The message that denies a check for this reason, or sends a browser to the login. */
 export function denial(
   error: unknown,
   { envelope, json, extra }: ReturnType<FindErrorResponse>,
 ): Buffer {
+  const grpcCode = codeOfError(error)
+  const location = loginLocation(error)
+  if (location !== undefined) {
+    return deniedResponse({ grpcCode, status: 302, headers: redirectHeaders(location), body: '' })
+  }
   return deniedResponse({
-    grpcCode: codeOfError(error),
+    grpcCode,
     status: envelope.status,
     headers: withoutLength([...json.headers, ...extra]),
     body: json.text,

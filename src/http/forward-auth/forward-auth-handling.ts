@@ -8,10 +8,12 @@ import type { Handling } from '../handling.ts'
 import { createErrorReplies, createErrorResponses } from '../reply-error.ts'
 import { type AnswerCall, createCheckCall, denial } from './check-call.ts'
 import { createHealthCall } from './health-call.ts'
+import { loginLocation, type NameLogin } from './name-login.ts'
 
 interface ForwardAuthParts {
   readonly check: Check
   readonly isTrusted: IsTrusted
+  readonly nameLogin: NameLogin
   /** Whether checks can be answered, for health checks over gRPC. */
   readonly isReady: () => boolean
   readonly messages: Messages
@@ -27,11 +29,11 @@ const checkPath = `/${authorization}/Check`
  * also answers Envoy's checks over gRPC.
  */
 export function createForwardAuthHandling(parts: ForwardAuthParts): Handling {
-  const { check, isTrusted, isReady, ...common } = parts
+  const { check, isTrusted, nameLogin, isReady, ...common } = parts
   const findErrorResponse = createErrorResponses(statusEnvelopes, parts.messages)
   const replyHttp = createErrorReplies(findErrorResponse)
   const calls: ReadonlyMap<string, AnswerCall> = new Map([
-    [checkPath, createCheckCall({ check, isTrusted, findErrorResponse })],
+    [checkPath, createCheckCall({ check, isTrusted, nameLogin, findErrorResponse })],
     ['/grpc.health.v1.Health/Check', createHealthCall([authorization], { isReady, isTrusted })],
   ])
 
@@ -43,12 +45,19 @@ export function createForwardAuthHandling(parts: ForwardAuthParts): Handling {
       if (reply.headersSent || request.url !== checkPath || !isGrpc(request)) replyHttp(error, to)
       else replyMessage(reply, denial(error, findErrorResponse(error, [], requestId)))
     },
+    // nginx takes a redirect for a failure: it gets 401 with the address, and redirects itself.
+    redirectOf: (error, { notes }) =>
+      notes.contract === 'nginx' ? undefined : loginLocation(error),
     async pass(forwardAuth, reply) {
       const call = isGrpc(forwardAuth) ? calls.get(forwardAuth.target) : undefined
       if (call !== undefined) return call(forwardAuth, reply)
-      const headers = await check(forwardAuth)
-      reply.writeHead(200, ['Content-Length', '0', 'Cache-Control', 'no-store', ...headers])
-      reply.end()
+      try {
+        const headers = await check(forwardAuth)
+        reply.writeHead(200, ['Content-Length', '0', 'Cache-Control', 'no-store', ...headers])
+        reply.end()
+      } catch (error) {
+        throw nameLogin(error, forwardAuth)
+      }
     },
   }
 }

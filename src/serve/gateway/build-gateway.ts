@@ -23,6 +23,7 @@ import type { UpstreamSettings } from '../../gateway/upstream/upstream.ts'
 import { createUpstreams, type Upstreams } from '../../gateway/upstream/upstreams.ts'
 import { refusalEnvelopes } from '../../http/envelope.ts'
 import { createForwardAuthHandling } from '../../http/forward-auth/forward-auth-handling.ts'
+import { createNameLogin } from '../../http/forward-auth/name-login.ts'
 import { createPublicErrorReplies } from '../../http/grpc/error-replies.ts'
 import type { Handling } from '../../http/handling.ts'
 import { createErrorResponses } from '../../http/reply-error.ts'
@@ -147,9 +148,10 @@ export async function buildGeneration(
       busyStallMs: config.limits.busyStallTimeoutMs,
     },
   })
+  const readOriginal = createOriginalReader(isTrustedProxy)
   const check = createCheck({
     ...shared,
-    readOriginal: createOriginalReader(isTrustedProxy),
+    readOriginal,
     identity,
     assertion,
     requestIdName,
@@ -157,6 +159,7 @@ export async function buildGeneration(
   })
   const { stallTimeoutMs } = config.limits
   const { page } = config.login
+  const redirectOf = page.enabled ? createLoginRedirect(page.path) : undefined
   return {
     requests: {
       pass,
@@ -165,12 +168,13 @@ export async function buildGeneration(
       replyError: createPublicErrorReplies(
         createErrorResponses(refusalEnvelopes(config.refusals), messages),
       ),
-      redirectOf: page.enabled ? createLoginRedirect(page.path) : undefined,
+      redirectOf,
       stallTimeoutMs,
     },
     forwardAuth: createForwardAuthHandling({
       check,
       isTrusted: isTrustedProxy,
+      nameLogin: createNameLogin({ ...shared, readOriginal, loginOf: redirectOf }),
       isReady: () => !lasting.isDraining() && hasPolicy(policies),
       messages,
       stallTimeoutMs,

@@ -27,16 +27,6 @@ export interface Answered<Document> {
   readonly exitCode: number
 }
 
-type InputOf<Table, Path extends keyof Table> = Table[Path] extends { readonly input: infer Input }
-  ? Input
-  : never
-
-type DocumentOf<Table, Path extends keyof Table> = Table[Path] extends {
-  readonly document: infer Document
-}
-  ? Document
-  : never
-
 /** The paths whose answers come in this format, too. */
 type PathsWith<Format> = {
   [Path in keyof Questions]: Questions[Path] extends { readonly formats: infer Formats }
@@ -53,28 +43,28 @@ export interface Client {
   /** Asks a question, such as `get('policy/who', { method: 'GET', path: '/orders' })`. */
   get<Path extends keyof Questions>(
     path: Path,
-    input?: InputOf<Questions, Path>,
+    input?: Questions[Path]['input'],
     options?: CallOptions,
-  ): Promise<Answered<DocumentOf<Questions, Path>>>
+  ): Promise<Answered<Questions[Path]['document']>>
   /** Logs in or out, asks about a draft or changes something, such as `post('session/end', { id })`. */
   post<Path extends keyof Posts>(
     path: Path,
-    input?: InputOf<Posts, Path>,
+    input?: Posts[Path]['input'],
     options?: CallOptions,
-  ): Promise<Answered<DocumentOf<Posts, Path>>>
+  ): Promise<Answered<Posts[Path]['document']>>
   /** The answer as text for people, or as CSV. */
   text<Format extends 'text' | 'csv', Path extends PathsWith<Format>>(
     format: Format,
     path: Path,
-    input?: InputOf<Questions, Path>,
+    input?: Questions[Path]['input'],
     options?: CallOptions,
   ): Promise<string>
   /** A long list piece by piece, as JSON lines. */
   lines<Path extends PathsWith<'jsonl'>>(
     path: Path,
-    input?: InputOf<Questions, Path>,
+    input?: Questions[Path]['input'],
     options?: CallOptions,
-  ): AsyncIterable<Item<DocumentOf<Questions, Path>>>
+  ): AsyncIterable<Item<Questions[Path]['document']>>
   /** The response of a stream of server-sent events, whose body is not read yet. */
   open(path: keyof Streams, options?: CallOptions): Promise<Response>
   /** The address of a question, for a link. */

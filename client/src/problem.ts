@@ -14,7 +14,8 @@ export class Problem extends Error {
     const { type, detail, errors } = Object(body) as Readonly<Record<string, unknown>>
     const entries = Array.isArray(errors) ? (errors as readonly Entry[]) : []
     const messages = entries.flatMap(({ message }) => textIn(message))
-    super(messages[0] ?? textIn(detail)[0] ?? `HTTP status ${status}`)
+    const [about = `HTTP status ${status}`] = textIn(detail)
+    super(messages.length === 0 ? about : messages.join('\n'))
     this.name = 'Problem'
     this.status = status
     // RFC 9457: a problem without a type is no more than its status.

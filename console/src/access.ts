@@ -1,5 +1,5 @@
-import type { Captcha, Providers, Session } from '#client'
-import { type Answered, ask, base, Problem, submit } from './api.ts'
+import { type Answered, type Captcha, type Posts, Problem, type Providers } from '#client'
+import { ask, submit } from './api.ts'
 import { confirmation } from './state/confirmation.ts'
 import { clearDrafts } from './state/draft.ts'
 import { session } from './state/session.ts'
@@ -7,7 +7,7 @@ import { session } from './state/session.ts'
 /** Finds out who is logged in. */
 export async function findSession(): Promise<void> {
   try {
-    session.set((await ask<Session>('session')).value)
+    session.set((await ask('session', {})).document)
   } catch (error) {
     // An outage is shown beside the login, which then fails too.
     if (error instanceof Problem) session.set(null)
@@ -25,12 +25,12 @@ interface Credentials {
 }
 
 export async function logIn(credentials: Credentials): Promise<void> {
-  session.set((await submit<Session>('login', { ...credentials })).value)
+  session.set((await submit('login', credentials)).document)
 }
 
 export async function logOut(): Promise<void> {
   try {
-    await submit('logout')
+    await submit('logout', {})
   } finally {
     clearDrafts()
     session.set(null)
@@ -44,36 +44,36 @@ export function providerAddress(url: string, { confirm = false } = {}): string {
 }
 
 export function providerUrl(name: string): string {
-  return `${base}login/oidc/${encodeURIComponent(name)}`
+  return `/console/api/v1/login/oidc/${encodeURIComponent(name)}`
 }
 
 /** Proves that the owner of the session is there. */
 export async function confirmSession(password: string, otp: string | undefined): Promise<void> {
-  session.set((await submit<Session>('session/confirm', { password, otp })).value)
+  session.set((await submit('session/confirm', { password, otp })).document)
 }
 
 /**
  * Changes something. If the last password was entered too long ago, asks for it first. `undefined`: the
  * reader cancelled.
  */
-export async function change<T>(
-  operation: string,
-  body: Readonly<Record<string, unknown>>,
-): Promise<Answered<T> | undefined> {
+export async function change<Path extends keyof Posts>(
+  path: Path,
+  body: Posts[Path]['input'],
+): Promise<Answered<Posts[Path]['document']> | undefined> {
   try {
-    return await submit<T>(operation, body)
+    return await submit(path, body)
   } catch (error) {
     if (!(error instanceof Problem) || error.kind !== 'confirmation-needed') throw error
   }
   const { promise, resolve } = Promise.withResolvers<boolean>()
   confirmation.set({ done: resolve })
-  return (await promise) ? submit<T>(operation, body) : undefined
+  return (await promise) ? submit(path, body) : undefined
 }
 
 export async function fetchCaptcha(signal: AbortSignal): Promise<Captcha> {
-  return (await ask<Captcha>('captcha', {}, { signal, isOptional: true })).value
+  return (await ask('captcha', {}, { signal, isOptional: true })).document
 }
 
 export async function fetchLoginMethods(signal: AbortSignal): Promise<Providers> {
-  return (await ask<Providers>('providers', {}, { signal, isOptional: true })).value
+  return (await ask('providers', {}, { signal, isOptional: true })).document
 }

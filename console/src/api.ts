@@ -1,47 +1,33 @@
+import {
+  type Answered,
+  createClient,
+  type Posts,
+  Problem,
+  type Questions,
+  type Streams,
+} from '#client'
 import { createEventReader, type StreamEvent } from './lib/live/event-stream.ts'
 import { pause, pauseAfter } from './lib/live/pauses.ts'
 import { type Outage, outage, session } from './state/session.ts'
 
-/** The only file that sends requests. Every call is a command of Postern over HTTP. */
-export const base = '/console/api/v1/'
+/** The only file that calls the management API. */
+const client = createClient()
 
-export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
+export type Question = keyof Questions
+/** What a question may name; its values can be as the address of the page has them. */
+export type ParametersOf<Path extends Question> = {
+  readonly [Name in keyof Questions[Path]['input']]?: Questions[Path]['input'][Name] | string
+}
+export type DocumentOf<Path extends Question> = Questions[Path]['document']
 
-/** What a command printed, and its exit code. */
-export interface Answered<T> {
-  readonly value: T
-  readonly exitCode: number
+/** A call without an answer. Status 0: the console could not be reached. */
+export function asProblem(error: unknown): Problem {
+  return error instanceof Problem ? error : new Problem(0, undefined)
 }
 
-/** A call without an answer. */
-export class Problem extends Error {
-  /** 0: the console could not be reached. */
-  readonly status: number
-  readonly messages: readonly string[]
-  /** What was refused, in one word for programs: `confirmation-needed`. */
-  readonly kind: string | undefined
-  /** The document of the response, for callers that know more about it. */
-  readonly body: unknown
-
-  constructor(status: number, messages: readonly string[], body?: unknown) {
-    super(messages.join('\n'))
-    this.status = status
-    this.messages = messages
-    this.body = body
-    this.kind = kindIn(body)
-  }
-}
-
-function searchOf(parameters: Parameters): string {
-  const given = Object.entries(parameters).flatMap(([name, value]) =>
-    value === undefined || value === '' || value === false ? [] : [[name, String(value)]],
-  )
-  return new URLSearchParams(given).toString()
-}
-
-function pathOf(operation: string, parameters: Parameters): string {
-  const search = searchOf(parameters)
-  return `${operation}${search === '' ? '' : `?${search}`}`
+/** What the console said; empty if it said nothing. */
+export function textOf({ messages }: Problem): string {
+  return messages.join('\n')
 }
 
 interface Asking {
@@ -51,60 +37,68 @@ interface Asking {
 }
 
 /** Asks a question: `ask('policy/who', { method: 'GET', path: '/orders' })`. */
-export function ask<T>(
-  operation: string,
-  parameters: Parameters = {},
-  { signal, isOptional = false }: Asking = {},
-): Promise<Answered<T>> {
-  const path = pathOf(operation, parameters)
-  const init = { signal: signal ?? null }
-  const asked = takeEarly(path, signal)
-  if (asked !== undefined) return asked.then((reply) => answerIn<T>(path, reply, isOptional))
-  if (isOptional) return untilNeededAreAnswered().then(() => send(path, init, true))
-  return asNeeded(send<T>(path, init))
+export async function ask<Path extends Question>(
+  path: Path,
+  parameters: ParametersOf<Path>,
+  asking: Asking = {},
+): Promise<Answered<DocumentOf<Path>>> {
+  const early = takeEarly<Path>(client.address(path, parameters), asking.signal)
+  if (early !== undefined) return noted(path, early, asking)
+  if (asking.isOptional) await untilNeededAreAnswered()
+  const answer = noted(path, get(path, parameters, asking.signal), asking)
+  return asking.isOptional ? answer : asNeeded(answer)
 }
 
-type EarlyQuestion = readonly [operation: string | undefined, parameters: Parameters]
+function get<Path extends Question>(
+  path: Path,
+  parameters: ParametersOf<Path>,
+  signal: AbortSignal | undefined,
+): Promise<Answered<DocumentOf<Path>>> {
+  // The console says which values are wrong.
+  return client.get(path, parameters as Questions[Path]['input'], { signal })
+}
+
+type EarlyQuestion = readonly [path: Question | undefined, parameters: object]
 
 /**
  * Asks before there is a page to show the answer: the first `ask` with the same question gets it. `then` is
  * asked after an answer, before the page that gets the answer can ask the same.
  */
 export function askEarly(
-  operation: string | undefined,
-  parameters: Parameters,
+  path: Question | undefined,
+  parameters: object,
   then: readonly EarlyQuestion[] = [],
 ): void {
-  if (operation === undefined) return
-  const path = pathOf(operation, parameters)
+  if (path === undefined) return
   const controller = new AbortController()
-  const reply = exchange(path, { signal: controller.signal })
-  const goOn = (found: Reply | undefined) => {
-    if (found?.status === 200) for (const question of then) askEarly(...question)
+  const answer = get(path, parameters, controller.signal)
+  const goOn = () => {
+    for (const question of then) askEarly(...question)
   }
-  reply.then(goOn, () => {})
-  early.set(path, { reply: asNeeded(reply), controller })
+  answer.then(goOn, () => {})
+  early.set(client.address(path, parameters), { answer: asNeeded(answer), controller })
   setTimeout(forgetEarly, earlyMs)
 }
 
-/** Replies for someone else, or that no page has taken, are out of date. */
+/** Answers for someone else, or that no page has taken, are out of date. */
 export function forgetEarly(): void {
   early.clear()
 }
 
-interface EarlyReply {
-  readonly reply: Promise<Reply | undefined>
+interface EarlyAnswer {
+  readonly answer: Promise<Answered<DocumentOf<Question>>>
   readonly controller: AbortController
 }
 
-const early = new Map<string, EarlyReply>()
+const early = new Map<string, EarlyAnswer>()
 const earlyMs = 30_000
 
-function takeEarly(path: string, signal?: AbortSignal): EarlyReply['reply'] | undefined {
-  const found = early.get(path)
-  early.delete(path)
+function takeEarly<Path extends Question>(address: string, signal: AbortSignal | undefined) {
+  const found = early.get(address)
+  early.delete(address)
   signal?.addEventListener('abort', () => found?.controller.abort())
-  return found?.reply
+  // The address has the path in it.
+  return found?.answer as Promise<Answered<DocumentOf<Path>>> | undefined
 }
 
 /** Questions that a page cannot do without. The console answers one at a time. */
@@ -123,65 +117,46 @@ async function untilNeededAreAnswered(): Promise<void> {
   while (needed.size > 0) await Promise.allSettled(needed)
 }
 
-/** The address of what a command prints as CSV, for a link that downloads it. */
-export function csvAddress(operation: string, parameters: Parameters): string {
-  return `${base}${operation}?${searchOf({ ...parameters, output: 'csv' })}`
+/** The address of an answer as CSV, for a link that downloads it. */
+export function csvAddress<Path extends Question>(
+  path: Path,
+  parameters: ParametersOf<Path>,
+): string {
+  return client.address(path, { ...parameters, output: 'csv' })
 }
 
-/** Changes something, or logs in or out. */
-export function submit<T>(
-  operation: string,
-  body: Readonly<Record<string, unknown>> = {},
-  { signal, isOptional = false }: Asking = {},
-): Promise<Answered<T>> {
-  const init = {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: signal ?? null,
-  }
-  return send(operation, init, isOptional)
+/** Changes something, asks about a draft, or logs in or out. */
+export function submit<Path extends keyof Posts>(
+  path: Path,
+  body: Posts[Path]['input'],
+  asking: Asking = {},
+): Promise<Answered<Posts[Path]['document']>> {
+  return noted(path, client.post(path, body, { signal: asking.signal }), asking)
 }
 
-async function send<T>(path: string, init: RequestInit, isOptional = false): Promise<Answered<T>> {
-  return answerIn(path, await exchange(path, init), isOptional)
-}
-
-/** A response, read to its end. */
-interface Reply {
-  readonly status: number
-  readonly exitCode: number
-  readonly body: unknown
-}
-
-/** Sends a request. `undefined`: the console could not be reached. Throws what aborted it. */
-async function exchange(path: string, init: RequestInit): Promise<Reply | undefined> {
-  try {
-    const response = await fetch(base + path, { ...init, redirect: 'error' })
-    const exitCode = Number(response.headers.get('Postern-Exit-Code') ?? 0)
-    return { status: response.status, exitCode, body: await readBody(response) }
-  } catch (error) {
-    if (init.signal?.aborted === true) throw error
-    return undefined
-  }
-}
-
-/** The answer in a reply, or a `Problem`. Notes what the reply says about the session and the stores. */
-function answerIn<T>(path: string, reply: Reply | undefined, isOptional: boolean): Answered<T> {
-  if (reply === undefined) {
-    outage.set({ kind: 'network', message: '' })
-    throw new Problem(0, [])
-  }
-  const { status, body, exitCode } = reply
-  const isOk = status >= 200 && status < 300
+/** Notes what an answer says about the session and the stores. */
+async function noted<T>(
+  path: string,
+  answer: Promise<T>,
+  { signal, isOptional = false }: Asking,
+): Promise<T> {
   // What a page can do without says little about what it needs.
-  // Whether a session is valid, the stores have decided.
-  if ((isOk || status === 401) && !isOptional) outage.set(undefined)
-  if (isOk && !isDeclined(body)) return { value: body as T, exitCode }
-  const problem = new Problem(status, messagesIn(body), body)
-  if (status === 401 && !isLogin(path)) session.set(null)
-  if (status === 503 && !isOptional) outage.set({ kind: 'store', message: problem.message })
-  throw problem
+  const show = (found: Outage | undefined) => !isOptional && outage.set(found)
+  try {
+    const document = await answer
+    show(undefined)
+    return document
+  } catch (error) {
+    if (signal?.aborted === true) throw error
+    const problem = asProblem(error)
+    const { status } = problem
+    if (status === 0) outage.set({ kind: 'network', message: '' })
+    // Whether a session is valid, the stores have decided.
+    else if (status < 300 || status === 401) show(undefined)
+    if (status === 401 && !isLogin(path)) session.set(null)
+    if (status === 503) show({ kind: 'store', message: textOf(problem) })
+    throw problem
+  }
 }
 
 interface Following {
@@ -202,7 +177,7 @@ const stableMs = 10_000
  * Follows a stream until the signal ends it, or the session ends: `follow('live/traffic', …)`. After an
  * interruption it connects again, with growing pauses.
  */
-export async function follow(path: string, following: Following): Promise<void> {
+export async function follow(path: keyof Streams, following: Following): Promise<void> {
   const { signal, onOpen, onBroken } = following
   let failures = 0
   let firstPauseMs: number | undefined
@@ -240,73 +215,38 @@ interface StreamHooks {
 
 /** Reads one connection to its end, and says why it ended. */
 async function readStream(
-  path: string,
+  path: keyof Streams,
   { signal, onEvent }: Following,
   { onOpen, onOutage, onRetry }: StreamHooks,
 ): Promise<Problem> {
   const silence = new AbortController()
   let timer = setTimeout(() => silence.abort(), silenceMs)
   try {
-    const response = await fetch(base + path, {
-      signal: AbortSignal.any([signal, silence.signal]),
-      redirect: 'error',
-    })
-    if (!response.ok || response.body === null) {
-      const body = await readBody(response)
-      const problem = new Problem(response.status, messagesIn(body), body)
-      if (problem.status === 503) onOutage({ kind: 'store', message: problem.message })
-      return problem
-    }
+    const { body } = await client.open(path, { signal: AbortSignal.any([signal, silence.signal]) })
     onOpen()
     const read = createEventReader({ onEvent, onRetry })
     const decoder = new TextDecoder()
-    for (const reader = response.body.getReader(); ; ) {
+    for (const reader = body?.getReader(); reader !== undefined; ) {
       const { done, value } = await reader.read()
       clearTimeout(timer)
-      if (done) return new Problem(0, [])
+      if (done) break
       timer = setTimeout(() => silence.abort(), silenceMs)
       read(decoder.decode(value, { stream: true }))
     }
-  } catch {
-    if (!signal.aborted) onOutage({ kind: 'network', message: '' })
-    return new Problem(0, [])
+    return asProblem(undefined)
+  } catch (error) {
+    const problem = asProblem(error)
+    const { status } = problem
+    if (status === 503) onOutage({ kind: 'store', message: textOf(problem) })
+    if (status === 0 && !signal.aborted) onOutage({ kind: 'network', message: '' })
+    return problem
   } finally {
     clearTimeout(timer)
     silence.abort()
   }
 }
 
-/** A command that says no in general, for example to an unknown role, prints errors in place of an answer. */
-function isDeclined(body: unknown): boolean {
-  const { ok, errors } = (body ?? {}) as { ok?: unknown; errors?: unknown }
-  return ok === false && Array.isArray(errors)
-}
-
 /** A refused login is the answer to that login, not the end of a session. */
 function isLogin(path: string): boolean {
   return path === 'login' || path === 'session/confirm'
-}
-
-async function readBody(response: Response): Promise<unknown> {
-  const text = await response.text()
-  if (!(response.headers.get('Content-Type') ?? '').includes('json')) return text
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-function messagesIn(body: unknown): readonly string[] {
-  return errorsIn(body).flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
-}
-
-function kindIn(body: unknown): string | undefined {
-  const kind = errorsIn(body)[0]?.kind
-  return typeof kind === 'string' ? kind : undefined
-}
-
-function errorsIn(body: unknown): readonly { message?: unknown; kind?: unknown }[] {
-  const { errors } = (body ?? {}) as { errors?: unknown }
-  return Array.isArray(errors) ? errors : []
 }

@@ -1,16 +1,19 @@
 import type { Query } from './address.ts'
-import type { Parameters } from './api.ts'
+import type { ParametersOf, Question as Path } from './api.ts'
 import { questionIn } from './lib/call-question.ts'
 import { hasStoredDraft } from './state/draft.ts'
 
-/** An operation of the management API with its parameters. No operation: nothing to ask yet. */
-type Question = readonly [operation: string | undefined, parameters: Parameters]
+/** A path of the management API with its parameters. No path: nothing to ask yet. */
+type Question = readonly [path: Path | undefined, parameters: object]
 
 /** With the questions that make sense after its answer. */
 type FirstQuestion = readonly [...Question, then?: readonly Question[]]
 
-function question<P extends Parameters>(operation: string | undefined, parameters: P) {
-  return [operation, parameters] as const
+function question<P extends Path, Given extends ParametersOf<P>>(
+  path: P | undefined,
+  parameters: Given,
+) {
+  return [path, parameters] as const
 }
 
 /** What pages ask for first, by what their address says. */

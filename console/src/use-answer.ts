@@ -1,5 +1,6 @@
 import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
-import { ask, type Parameters, Problem } from './api.ts'
+import type { Problem } from '#client'
+import { ask, asProblem, type DocumentOf, type ParametersOf, type Question } from './api.ts'
 
 /** What a page knows of the answer to its question. */
 export interface Answer<T> {
@@ -20,28 +21,31 @@ interface State<T> {
 
 /**
  * Asks a question and follows its parameters. A question that is no longer shown is cancelled.
- * `undefined` as operation asks nothing.
+ * `undefined` as path asks nothing. `Document` is for paths whose answer depends on the parameters.
  */
-export function useAnswer<T>(
-  operation: string | undefined,
-  parameters: Parameters = {},
+export function useAnswer<
+  Path extends Question,
+  Document extends DocumentOf<Path> = DocumentOf<Path>,
+>(
+  path: Path | undefined,
+  parameters: ParametersOf<Path>,
   { isOptional = false } = {},
-): Answer<T> {
+): Answer<Document> {
   const [turn, setTurn] = useState(0)
-  const [state, setState] = useState<State<T>>({ key: '' })
-  const asked = operation === undefined ? '' : JSON.stringify([operation, parameters])
+  const [state, setState] = useState<State<Document>>({ key: '' })
+  const asked = path === undefined ? '' : JSON.stringify([path, parameters])
   const key = asked === '' ? '' : `${turn} ${asked}`
 
   // Before the frame is painted: a question need not wait for it.
   useLayoutEffect(() => {
     if (asked === '') return
-    const [name, given] = JSON.parse(asked) as [string, Parameters]
+    const [name, given] = JSON.parse(asked) as [Path, ParametersOf<Path>]
     const controller = new AbortController()
-    ask<T>(name, given, { signal: controller.signal, isOptional }).then(
-      ({ value, exitCode }) => setState({ key, value, exitCode }),
+    ask(name, given, { signal: controller.signal, isOptional }).then(
+      ({ document, exitCode }) => setState({ key, value: document as Document, exitCode }),
       (error: unknown) => {
         if (controller.signal.aborted) return
-        setState({ key, problem: error instanceof Problem ? error : new Problem(0, []) })
+        setState({ key, problem: asProblem(error) })
       },
     )
     return () => controller.abort()

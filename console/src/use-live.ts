@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { follow, type Problem } from './api.ts'
+import type { Problem, Streams } from '#client'
+import { follow } from './api.ts'
 import { inLiveSlot } from './live-slots.ts'
 
 /** `waiting`: as many live pages as a browser can have are open in other tabs. */
@@ -14,7 +15,10 @@ export interface Live {
 const connecting: Live = { state: 'connecting', problem: undefined }
 
 /** Calls back for each event of a stream, parsed. A tab that is hidden has no stream. */
-export function useLive(path: string, onEvent: (type: string, data: unknown) => void): Live {
+export function useLive<Path extends keyof Streams>(
+  path: Path,
+  onEvent: (event: Streams[Path]) => void,
+): Live {
   const [live, setLive] = useState(connecting)
   const latest = useRef(onEvent)
   latest.current = onEvent
@@ -31,7 +35,8 @@ export function useLive(path: string, onEvent: (type: string, data: unknown) => 
       const work = () =>
         follow(path, {
           signal,
-          onEvent: ({ type, data }) => latest.current(type, JSON.parse(data)),
+          onEvent: ({ type, data }) =>
+            latest.current({ event: type, data: JSON.parse(data) } as Streams[Path]),
           onOpen: () => setLive({ state: 'live', problem: undefined }),
           onBroken: (problem) => setLive({ state: 'broken', problem }),
         })

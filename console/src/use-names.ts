@@ -1,5 +1,4 @@
 import { useMemo } from 'preact/hooks'
-import type { PolicyNames, UserSummary } from '#client'
 import type { Choice } from './lib/choices.ts'
 import { useAnswer } from './use-answer.ts'
 
@@ -10,7 +9,7 @@ interface Names {
 
 /** What comboboxes suggest: the roles and paths that the policy and the routes name. */
 export function useNames(): Names {
-  const { value } = useAnswer<PolicyNames>('policy/names', {}, { isOptional: true })
+  const { value } = useAnswer('policy/names', {}, { isOptional: true })
   return useMemo(() => {
     const paths = Map.groupBy(value?.operations ?? [], ({ path }) => path)
     return {
@@ -30,7 +29,7 @@ const firstCharacters = 2
 /** Accounts that a combobox suggests for a text; `undefined`: none are needed. */
 export function useUsers(text: string | undefined): readonly Choice[] {
   const start = [...(text ?? '').trim()].slice(0, firstCharacters).join('')
-  const { value } = useAnswer<readonly UserSummary[]>(
+  const { value } = useAnswer(
     text === undefined ? undefined : 'user/list',
     { 'starts-with': start || undefined, limit: usersAtOnce },
     { isOptional: true },

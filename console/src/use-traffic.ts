@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type TrafficHistory, type TrafficPoint, withPoint } from './lib/live/traffic.ts'
+import { type TrafficHistory, withPoint } from './lib/live/traffic.ts'
 import { type Live, useLive } from './use-live.ts'
 
 interface FollowedTraffic {
@@ -14,17 +14,17 @@ const nothing: TrafficHistory = { stepMs: 10_000, points: [] }
 /** Requests of the last hour, step by step. */
 export function useTraffic(): FollowedTraffic {
   const [{ history, turn }, setState] = useState({ history: nothing, turn: 0 })
-  const live = useLive('live/traffic', (type, data) => {
-    if (type === 'history') {
+  const live = useLive('live/traffic', ({ event, data }) => {
+    if (event === 'history') {
       // The first one comes with the page, whose questions are as new.
       setState((last) => ({
-        history: data as TrafficHistory,
+        history: data,
         turn: last.history === nothing ? last.turn : last.turn + 1,
       }))
     }
-    if (type !== 'point') return
+    if (event !== 'point') return
     setState((last) => ({
-      history: withPoint(last.history, data as TrafficPoint),
+      history: withPoint(last.history, data),
       turn: last.turn + 1,
     }))
   })

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { Posts } from '#client'
 import { change } from '../access.ts'
-import { Problem } from '../api.ts'
+import { asProblem, textOf } from '../api.ts'
 import { type ConsoleRole, isAtLeast } from '../lib/console-roles.ts'
 import { session } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
@@ -10,27 +11,26 @@ import { Banner } from './banner.tsx'
 import { Dialog } from './dialog.tsx'
 import { Field } from './field.tsx'
 
-interface ChangeProps {
+interface ChangeProps<Path extends keyof Posts> {
   /** Of the button, and of the one that confirms. */
   readonly label: string
   readonly title: string
   /** The console role that may do it. Others do not see the button. */
   readonly needs: ConsoleRole
-  readonly operation: string
-  readonly body: Readonly<Record<string, unknown>>
+  readonly operation: Path
+  readonly body: Omit<Posts[Path]['input'], 'confirm'>
   /** What the reader must type; the change says it a second time, as `confirm`. */
   readonly typed?: string
   readonly isDanger?: boolean
   /** In a row of a table. */
   readonly isSmall?: boolean
-  /** Gets what the command printed. */
-  readonly onDone: (printed: unknown) => void
+  readonly onDone: (document: Posts[Path]['document']) => void
   /** What will happen, and fields of the change. */
   readonly children: ComponentChildren
 }
 
 /** A button that changes something, after a question. Shown only to readers who may change it. */
-export function Change(props: ChangeProps) {
+export function Change<Path extends keyof Posts>(props: ChangeProps<Path>) {
   const [isOpen, setOpen] = useState(false)
   const mayChange = useMayChange(props.needs)
   if (!mayChange) return null
@@ -54,7 +54,9 @@ export function useMayChange(needs: ConsoleRole): boolean {
   return reader?.write === true && isAtLeast(reader.role, needs)
 }
 
-function ChangeDialog(props: ChangeProps & { readonly onClose: () => void }) {
+function ChangeDialog<Path extends keyof Posts>(
+  props: ChangeProps<Path> & { readonly onClose: () => void },
+) {
   const { label, title, operation, body, typed, isDanger, onDone, onClose, children } = props
   const texts = useTexts(commonTexts)
   const [repeated, setRepeated] = useState('')
@@ -69,13 +71,13 @@ function ChangeDialog(props: ChangeProps & { readonly onClose: () => void }) {
     try {
       // Asks for the password if the last one is too old; undefined: the reader cancelled that.
       const confirmed = typed === undefined ? body : { ...body, confirm: repeated }
-      const answer = await change(operation, confirmed)
+      const answer = await change(operation, confirmed as Posts[Path]['input'])
       if (answer === undefined) return
       onClose()
-      onDone(answer.value)
+      onDone(answer.document)
     } catch (error) {
-      const refused = error instanceof Problem ? error : new Problem(0, [])
-      setProblem(refused.status === 0 ? texts.unreachable : refused.message)
+      const refused = asProblem(error)
+      setProblem(refused.status === 0 ? texts.unreachable : textOf(refused))
     } finally {
       setBusy(false)
     }

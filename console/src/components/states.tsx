@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Problem } from '../api.ts'
+import type { Problem } from '#client'
 import { commonTexts, useTexts } from '../texts/texts.ts'
 
 /** Shown while the first answer loads. It appears after a moment, so that fast answers do not flicker. */

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { confirmSession, providerAddress, providerUrl } from '../access.ts'
-import { Problem } from '../api.ts'
+import { asProblem, textOf } from '../api.ts'
 import { Banner } from '../components/banner.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Field } from '../components/field.tsx'
@@ -62,11 +62,12 @@ function PasswordDialog({ onFinish }: { onFinish: (isConfirmed: boolean) => void
       await confirmSession(password, otp || undefined)
       onFinish(true)
     } catch (error) {
-      const { status, message } = error instanceof Problem ? error : new Problem(0, [])
+      const problem = asProblem(error)
+      const { status } = problem
       setBusy(false)
       setOtp('')
       if (status === 428 && !wantsOtp) setWantsOtp(true)
-      else setProblem(status === 0 ? login.unreachable : message || login.failed)
+      else setProblem(status === 0 ? login.unreachable : textOf(problem) || login.failed)
     }
   }
 

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Session } from '#client'
-import { Problem } from '../api.ts'
+import { Problem } from '#client'
 import { Banner } from '../components/banner.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ErrorState, Loading } from '../components/states.tsx'

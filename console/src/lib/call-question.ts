@@ -1,5 +1,5 @@
+import type { Questions } from '#client'
 import type { Query } from '../address.ts'
-import type { Parameters } from '../api.ts'
 
 export type CallerKind = 'role' | 'user' | 'anonymous'
 
@@ -9,7 +9,7 @@ export function callerKind({ user, anonymous }: Query): CallerKind {
 }
 
 /** The question that an address asks; `undefined` while it names no caller or no call. */
-export function questionIn(query: Query): Parameters | undefined {
+export function questionIn(query: Query): Questions['policy/explain']['input'] | undefined {
   const { role, user, method = 'GET', path = '', host, domain, revision } = query
   const kind = callerKind(query)
   const caller = { role: { role }, user: { user }, anonymous: { anonymous: true } }[kind]

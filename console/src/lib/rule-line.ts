@@ -1,7 +1,12 @@
-import type { CountedRule, Exclusion, Rule } from '#client'
+import type { Exclusion, Rule } from '#client'
+
+type Line = Omit<Rule, 'until'> | Omit<Exclusion, 'until'>
+
+/** A line with its end, which answers about counted calls have in milliseconds. */
+export type Dated = Line & { readonly until?: string | number | undefined }
 
 /** `p, editor, /orders, PUT`: a line as the policy file has it. */
-export function lineOf(granted: Rule | CountedRule | Exclusion): string {
+export function lineOf(granted: Line): string {
   const { method, path } = granted
   if (!('roleKey' in granted)) return `${method} ${path}`
   if (granted.fields !== undefined) return `p, ${granted.fields.join(', ')}`
@@ -14,7 +19,7 @@ export function placeOf({ file, line }: Rule['origin']): string {
 }
 
 /** When a line ends: a date, or a time where it is not the start of a day. */
-export function endOf({ until }: Rule | CountedRule | Exclusion): string | undefined {
+export function endOf({ until }: Dated): string | undefined {
   if (typeof until !== 'number') return until
   return new Date(until).toISOString().replace('T00:00:00.000Z', '').replace('.000Z', 'Z')
 }

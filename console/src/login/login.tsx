@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Providers } from '#client'
 import { fetchLoginMethods, logIn, providerAddress } from '../access.ts'
-import { Problem } from '../api.ts'
+import { asProblem, textOf } from '../api.ts'
 import { Banner } from '../components/banner.tsx'
 import { Field } from '../components/field.tsx'
 import { Preferences } from '../frame/preferences.tsx'
@@ -58,10 +58,11 @@ function PasswordForm({ hasCaptcha }: { hasCaptcha: boolean }) {
       const proof = { uuid: captcha.id ?? '-', code: code || '-' }
       await logIn({ username, password: given.password, ...proof, otp: otp || undefined })
     } catch (error) {
-      const { status, message } = error instanceof Problem ? error : new Problem(0, [])
+      const problem = asProblem(error)
+      const { status } = problem
       const asksForCode = status === 428 && !wantsOtp
       if (asksForCode) setWantsOtp(true)
-      else setProblem(status === 0 ? texts.unreachable : message || texts.failed)
+      else setProblem(status === 0 ? texts.unreachable : textOf(problem) || texts.failed)
       // A captcha is valid for one attempt.
       captcha.renew()
       setGiven((last) => ({ ...last, code: '', otp: '' }))

@@ -1,9 +1,8 @@
-import type { CountedRule, Exclusion, Rule } from '#client'
-import { endOf, lineOf, placeOf } from '../../lib/rule-line.ts'
+import { type Dated, endOf, lineOf, placeOf } from '../../lib/rule-line.ts'
 import { Name } from '../name.tsx'
 
 interface CodeLineProps {
-  readonly of: Rule | CountedRule | Exclusion
+  readonly of: Dated
   /** When it ends for the role, which may be sooner than the line itself says. */
   readonly until?: string | undefined
 }

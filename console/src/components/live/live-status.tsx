@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { textOf } from '../../api.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import type { Live } from '../../use-live.ts'
 
@@ -12,13 +13,14 @@ interface LiveStatusProps {
 /** Whether what the page shows is up to date. Only changes of this are announced, not what arrives. */
 export function LiveStatus({ live, isPaused, children }: LiveStatusProps) {
   const texts = useTexts(commonTexts).live
+  const problem = live.problem === undefined ? '' : textOf(live.problem)
   const state = isPaused && live.state === 'live' ? 'paused' : live.state
   return (
     <div class="live-status">
       <p role="status" class={`live-state ${state}`}>
         <span class="live-dot" aria-hidden="true" />
         {texts[state]}
-        {live.problem?.message ? `: ${live.problem.message}` : ''}
+        {problem !== '' && `: ${problem}`}
       </p>
       {children}
     </div>

@@ -1,28 +1,4 @@
-/** One decision of `live/decisions`. */
-export interface WatchedDecision {
-  readonly at: string
-  readonly gateway: string
-  readonly method: string
-  readonly result: 'allow' | 'deny'
-  readonly reason: string
-  readonly step: string
-  /** A hash, or absent, where `logger.decisions.path` hides it. */
-  readonly path?: string
-  readonly host?: string
-  readonly domain?: string
-  readonly role?: string
-  readonly user?: string
-  readonly rule?: string
-  readonly revision?: string
-  readonly request?: string
-}
-
-/** Event `decisions`. */
-export interface DecisionBatch {
-  readonly decisions: readonly WatchedDecision[]
-  /** How many more were decided. */
-  readonly leftOut: number
-}
+import type { DecisionBatch, WatchedDecision } from '#client'
 
 export interface NumberedDecision extends WatchedDecision {
   /** In the order of arrival, from 1. */

@@ -1,12 +1,4 @@
-/** A step of `live/traffic`. */
-export interface TrafficPoint {
-  /** Its end, in milliseconds since 1970. */
-  readonly at: number
-  /** Absent: the gateways could not be asked. */
-  readonly outcomes?: Readonly<Record<string, number>>
-  readonly revision?: string | null
-  readonly counts?: Readonly<Record<string, number>>
-}
+import type { TrafficPoint } from '#client'
 
 /** Event `history` of `live/traffic`. */
 export interface TrafficHistory {

@@ -20,7 +20,7 @@ export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
   const [operation, question] = questions.audit(query)
-  const answer = useAnswer<readonly AuditEntry[]>(operation, question)
+  const answer = useAnswer(operation, question)
   const all = ['', texts.all] as const
   const filters = [
     { name: 'actor', label: texts.actor },

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks'
-import type { HistoryEntry, PolicyExplain } from '#client'
+import type { PolicyExplain } from '#client'
 import type { Query } from '../../address.ts'
-import type { Parameters } from '../../api.ts'
+import type { ParametersOf } from '../../api.ts'
 import { Mark } from '../../components/access/verdict.tsx'
 import { Answered } from '../../components/answered.tsx'
 import { callerKind } from '../../lib/call-question.ts'
@@ -17,7 +17,7 @@ import { texts as bilingual } from './texts.ts'
 interface ComparisonProps {
   readonly answer: PolicyExplain
   readonly query: Query
-  readonly question: Parameters
+  readonly question: ParametersOf<'policy/explain'>
 }
 
 /** Policies in a directory have no history. */
@@ -31,12 +31,12 @@ export function Comparison({ answer, query, question }: ComparisonProps) {
   const tag = useStore(language)
   const id = useId()
   const { other = '' } = query
-  const history = useAnswer<readonly HistoryEntry[]>(
+  const history = useAnswer(
     isPublished(answer) ? 'policy/history' : undefined,
     { limit: 100 },
     { isOptional: true },
   )
-  const then = useAnswer<PolicyExplain>(other === '' ? undefined : 'policy/explain', {
+  const then = useAnswer(other === '' ? undefined : 'policy/explain', {
     ...question,
     revision: other,
   })

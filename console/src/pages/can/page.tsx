@@ -1,4 +1,3 @@
-import type { PolicyExplain } from '#client'
 import { Answered } from '../../components/answered.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState } from '../../components/states.tsx'
@@ -16,7 +15,7 @@ export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
   const [operation, question] = questions.explain(query)
-  const answer = useAnswer<PolicyExplain>(operation, question)
+  const answer = useAnswer(operation, question)
   return (
     <>
       <PageHeader title={pages.can} about={texts.about} />

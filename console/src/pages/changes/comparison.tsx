@@ -1,4 +1,3 @@
-import type { PolicyDiff } from '#client'
 import { addressOf } from '../../address.ts'
 import { AccessDiff } from '../../components/access/access-diff.tsx'
 import { Answered } from '../../components/answered.tsx'
@@ -14,7 +13,7 @@ import { texts as bilingual } from './texts.ts'
 export function Comparison({ from, to }: { from: string; to: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<PolicyDiff>(...questions.diff(from, to))
+  const answer = useAnswer(...questions.diff(from, to))
   return (
     <>
       <PageHeader title={texts.differenceTitle}>

@@ -24,7 +24,7 @@ interface HistoryProps {
 /** Every move of the live policy, newest first, each with the difference to the one before. */
 export function History({ live, signatures, onDone }: HistoryProps) {
   const texts = useTexts(bilingual)
-  const answer = useAnswer<readonly HistoryEntry[]>(...questions.history())
+  const answer = useAnswer(...questions.history())
   const reload = () => {
     answer.reload()
     onDone()

@@ -25,7 +25,7 @@ export function Page({ query }: PageProps) {
 function Published() {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<PolicyStatus>(...questions.status())
+  const answer = useAnswer(...questions.status())
   // Without Redis there is nothing that could be published.
   const isUnpublished = answer.problem?.status === 422
   return (

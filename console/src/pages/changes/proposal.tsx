@@ -18,7 +18,7 @@ import { texts as bilingual } from './texts.ts'
 export function ProposalPage({ revision }: { revision: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<ProposalInFull>(...questions.proposal(revision))
+  const answer = useAnswer<'policy/proposals', ProposalInFull>(...questions.proposal(revision))
   return (
     <>
       <PageHeader title={texts.proposal}>

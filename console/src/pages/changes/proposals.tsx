@@ -11,7 +11,7 @@ import { texts as bilingual } from './texts.ts'
 /** The open proposals. */
 export function Proposals() {
   const texts = useTexts(bilingual)
-  const answer = useAnswer<readonly Proposal[]>(...questions.proposals())
+  const answer = useAnswer<'policy/proposals', readonly Proposal[]>(...questions.proposals())
   return (
     <section>
       <h2>{texts.proposals}</h2>

@@ -20,7 +20,7 @@ interface ShadowProps {
 /** What the shadow policy would decide otherwise. */
 export function Shadow({ signatures, onDone }: ShadowProps) {
   const texts = useTexts(bilingual)
-  const answer = useAnswer<PolicyShadow>(...questions.shadow())
+  const answer = useAnswer(...questions.shadow())
   const reload = () => {
     answer.reload()
     onDone()

@@ -1,16 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { PolicyNames, WatchState } from '#client'
+import type { DecisionBatch, WatchState } from '#client'
 import { Banner } from '../../components/banner.tsx'
 import { Filters } from '../../components/filters.tsx'
 import { LiveStatus } from '../../components/live/live-status.tsx'
 import { EmptyState } from '../../components/states.tsx'
-import {
-  type DecisionBatch,
-  type DecisionList,
-  matches,
-  noDecisions,
-  withBatches,
-} from '../../lib/live/decisions.ts'
+import { type DecisionList, matches, noDecisions, withBatches } from '../../lib/live/decisions.ts'
 import type { PageProps } from '../../pages.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
@@ -28,7 +22,7 @@ export function LiveDecisions({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { live, watched, list, clear } = useDecisions()
   const [paused, setPaused] = useState<DecisionList>()
-  const names = useAnswer<PolicyNames>('policy/names', {}, { isOptional: true }).value
+  const names = useAnswer('policy/names', {}, { isOptional: true }).value
   const current = names && { revision: names.revision, isPublished: names.policy === 'live' }
   const { decisions, leftOut } = paused ?? list
   const { role, method, path, verdict } = query
@@ -117,13 +111,12 @@ function useDecisions() {
   const [list, setList] = useState(noDecisions)
   const [watched, setWatched] = useState<Watched>()
   const arrived = useRef<DecisionBatch[]>([])
-  const live = useLive('live/decisions', (type, data) => {
-    if (type === 'decisions') arrived.current.push(data as DecisionBatch)
-    if (type !== 'state') return
-    const state = data as WatchState
+  const live = useLive('live/decisions', ({ event, data }) => {
+    if (event === 'decisions') arrived.current.push(data)
+    if (event !== 'state') return
     setWatched((last) => ({
-      ...state,
-      wasConnected: state.connected || last?.wasConnected === true,
+      ...data,
+      wasConnected: data.connected || last?.wasConnected === true,
     }))
   })
   useEffect(() => {

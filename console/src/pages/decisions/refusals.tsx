@@ -24,7 +24,7 @@ export function Refusals({ query }: PageProps) {
   const common = useTexts(commonTexts)
   const since = query['since'] ?? usualSpan
   const asked = { since, limit: mostShown }
-  const answer = useAnswer<PolicyDenials>('policy/denials', asked, { isOptional: true })
+  const answer = useAnswer('policy/denials', asked, { isOptional: true })
   // Also when gateways have not counted anything yet.
   const isUnavailable = answer.problem?.status === 503
   const choices = Object.entries(texts.spans)

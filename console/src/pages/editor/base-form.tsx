@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { HistoryEntry, Proposal } from '#client'
+import type { Proposal } from '#client'
 import type { Draft } from '../../state/draft.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
@@ -67,8 +67,8 @@ const mostShown = 100
 function Published() {
   const texts = useTexts(bilingual)
   const once = { isOptional: true }
-  const history = useAnswer<readonly HistoryEntry[]>('policy/history', { limit: mostShown }, once)
-  const proposals = useAnswer<readonly Proposal[]>('policy/proposals', {}, once)
+  const history = useAnswer('policy/history', { limit: mostShown }, once)
+  const proposals = useAnswer<'policy/proposals', readonly Proposal[]>('policy/proposals', {}, once)
   const revisions = new Map(history.value?.map((entry) => [entry.revision, entry.message]))
   return (
     <>

@@ -1,4 +1,4 @@
-import { Problem } from '../../api.ts'
+import { Problem } from '#client'
 import { AccessDiff } from '../../components/access/access-diff.tsx'
 import { ErrorState } from '../../components/states.tsx'
 import { useTexts } from '../../texts/texts.ts'

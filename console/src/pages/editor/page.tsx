@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Problem } from '#client'
 import { addressOf } from '../../address.ts'
-import type { Problem } from '../../api.ts'
+import { asProblem, textOf } from '../../api.ts'
 import { Banner } from '../../components/banner.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Loading } from '../../components/states.tsx'
@@ -13,7 +14,6 @@ import { useStore } from '../../state/store.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { beginDraft } from './begin.ts'
 import { texts as bilingual } from './texts.ts'
-import { asProblem } from './use-review.ts'
 import { Workbench } from './workbench.tsx'
 
 /** A draft of a policy: edited here, checked by the commands, and saved as a proposal. */
@@ -92,7 +92,7 @@ function Drafting({ username, revision }: DraftingProps) {
       {proposed !== undefined && <Proposed revision={proposed} />}
       {problem !== undefined && (
         <Banner kind="error" isAnnounced>
-          {problem.message}
+          {textOf(problem)}
         </Banner>
       )}
       {draft !== undefined && revision !== undefined && draft.revision !== revision && (

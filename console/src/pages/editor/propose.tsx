@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import type { PolicyPropose } from '#client'
 import { change } from '../../access.ts'
 import { addressOf } from '../../address.ts'
+import { asProblem, textOf } from '../../api.ts'
 import { Banner } from '../../components/banner.tsx'
 import { useMayChange } from '../../components/change.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -10,7 +10,6 @@ import type { Draft } from '../../state/draft.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { liveRevision } from './begin.ts'
 import { texts as bilingual } from './texts.ts'
-import { asProblem } from './use-review.ts'
 
 interface ProposeProps {
   readonly draft: Draft
@@ -59,11 +58,11 @@ function ProposeDialog(props: ProposeProps & { readonly onClose: () => void }) {
       ...{ files, message: message.trim(), over: over ?? 'live' },
       ...(!hasTests && isUntested && { 'no-tests': true }),
     }
-    const answer = await change<PolicyPropose>('policy/propose', body)
+    const answer = await change('policy/propose', body)
     if (answer === undefined) return
-    const { value } = answer
-    if (!('ok' in value)) return onProposed(value.revision)
-    const failed = Number(value['failed'] ?? 0)
+    const { document } = answer
+    if (!('ok' in document)) return onProposed(document.revision)
+    const failed = Number(document['failed'] ?? 0)
     setProblem(failed > 0 ? texts.testsFail(failed) : texts.untested)
   }
   const submit = async (event: Event) => {
@@ -74,8 +73,9 @@ function ProposeDialog(props: ProposeProps & { readonly onClose: () => void }) {
     try {
       await propose()
     } catch (error) {
-      const { status, message: why } = asProblem(error)
-      setProblem(status === 0 ? common.unreachable : why)
+      const refused = asProblem(error)
+      const { status } = refused
+      setProblem(status === 0 ? common.unreachable : textOf(refused))
       const live = status === 0 ? null : await liveRevision().catch(() => null)
       setNewer(live !== null && live !== draft.over ? live : undefined)
     } finally {

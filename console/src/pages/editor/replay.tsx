@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Exclusion, PolicyDenials, Rule } from '#client'
-import { Problem, submit } from '../../api.ts'
+import { type PolicyDenials, type PolicyReplay, Problem, type ReplayChange } from '#client'
+import { asProblem, submit, textOf } from '../../api.ts'
 import { ErrorState, Loading } from '../../components/states.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
@@ -9,50 +9,17 @@ import { lineOf, placeOf } from '../../lib/rule-line.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { Refusals } from './refusals.tsx'
 import { texts as bilingual } from './texts.ts'
-import { asProblem } from './use-review.ts'
 
 interface ReplayProps {
   readonly files: readonly DraftFile[]
   readonly isValid: boolean
 }
 
-interface Distinct {
-  readonly count: number
-  readonly some: readonly string[]
-}
-
-/** Recorded calls that the draft would decide otherwise. */
-interface ReplayChange {
-  readonly result: 'allow' | 'deny'
-  readonly calls: number
-  readonly users: Distinct
-  readonly roles: Distinct
-  readonly methods: Distinct
-  readonly example: { readonly roleKey: string; readonly method: string; readonly path: string }
-  readonly now: { readonly step: string; readonly rule?: Rule; readonly exclusion?: Exclusion }
-}
-
-/** `policy replay` */
-interface ReplayAnswer {
-  readonly decisions: number
-  readonly asked: number
-  readonly unchanged: number
-  readonly wouldDeny: number
-  readonly wouldAllow: number
-  /** What no policy decided. */
-  readonly notAsked: { readonly identity: number; readonly route: number }
-  /** By reason, such as a hashed path. */
-  readonly couldNotAsk: Readonly<Record<string, number>>
-  readonly first?: string
-  readonly last?: string
-  readonly changes: readonly ReplayChange[]
-}
-
 const times = ['1h', '6h', '24h', '7d'] as const
 type Since = (typeof times)[number]
 
 interface Result {
-  readonly log: ReplayAnswer | Problem
+  readonly log: PolicyReplay | Problem
   /** What gateways counted, where no decision log can be read. */
   readonly counted?: PolicyDenials | Problem
 }
@@ -106,14 +73,14 @@ async function askReplay(
   signal: AbortSignal,
 ): Promise<Result> {
   const asking = { signal, isOptional: true }
-  const log = await submit<ReplayAnswer>('policy/replay', { files, since }, asking).then(
-    ({ value }) => value,
+  const log = await submit('policy/replay', { files, since }, asking).then(
+    ({ document }) => document,
     asProblem,
   )
   if (!(log instanceof Problem)) return { log }
   const body = { files, since, limit: 1000 }
-  const counted = await submit<PolicyDenials>('policy/denials', body, asking).then(
-    ({ value }) => value,
+  const counted = await submit('policy/denials', body, asking).then(
+    ({ document }) => document,
     asProblem,
   )
   return { log, counted }
@@ -126,14 +93,14 @@ function Answer({ result: { log, counted } }: { result: Result }) {
   return (
     <>
       <p class="hint">
-        {texts.noLog} {log.message}
+        {texts.noLog} {textOf(log)}
       </p>
       <Refusals answer={counted} />
     </>
   )
 }
 
-function Replayed({ replay }: { replay: ReplayAnswer }) {
+function Replayed({ replay }: { replay: PolicyReplay }) {
   const texts = useTexts(bilingual)
   const { asked, decisions, unchanged, wouldDeny, wouldAllow, first, last, changes } = replay
   const lost = Object.values(replay.couldNotAsk).reduce((sum, number) => sum + number, 0)

@@ -1,5 +1,5 @@
 import type { PolicyTest } from '#client'
-import { Problem } from '../../api.ts'
+import { Problem } from '#client'
 import { ErrorState } from '../../components/states.tsx'
 import { lineOf } from '../../lib/rule-line.ts'
 import { useTexts } from '../../texts/texts.ts'

@@ -1,6 +1,13 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { PolicyCheck, PolicyDiff, PolicyTest } from '#client'
-import { Problem, submit } from '../../api.ts'
+import {
+  type Answered,
+  type PolicyCheck,
+  type PolicyDiff,
+  type PolicyTest,
+  type Posts,
+  Problem,
+} from '#client'
+import { asProblem, submit } from '../../api.ts'
 import type { DraftFile } from '../../lib/draft.ts'
 
 /** What the commands say about a draft. */
@@ -65,34 +72,27 @@ async function reviewDraft(
   const check = await askCheck({ files, ...(isPublished && { against: 'live' }) }, signal)
   show({ files, check })
   if (check.errors.length > 0) return
-  const tests = await submit<PolicyTest>('policy/test', { files }, { signal }).then(
-    answerOf,
-    asProblem,
-  )
+  const tests = await submit('policy/test', { files }, { signal }).then(answerOf, asProblem)
   show({ files, check, tests })
   if (!isPublished) return
-  const compared = submit<PolicyDiff>('policy/diff', { from: 'live', files }, { signal })
+  const compared = submit('policy/diff', { from: 'live', files }, { signal })
   const diff = await compared.then(answerOf, asProblem)
   show({ files, check, tests, diff })
 }
 
 /** Errors of the files are the answer, which the command prints with another exit code. */
 async function askCheck(
-  body: Readonly<Record<string, unknown>>,
+  body: Posts['policy/check']['input'],
   signal: AbortSignal,
 ): Promise<PolicyCheck> {
   try {
-    return (await submit<PolicyCheck>('policy/check', body, { signal })).value
+    return (await submit('policy/check', body, { signal })).document
   } catch (error) {
     if (error instanceof Problem && error.status === 422) return error.body as PolicyCheck
     throw error
   }
 }
 
-function answerOf<T>({ value }: { readonly value: T }): T {
-  return value
-}
-
-export function asProblem(error: unknown): Problem {
-  return error instanceof Problem ? error : new Problem(0, [])
+function answerOf<T>({ document }: Answered<T>): T {
+  return document
 }

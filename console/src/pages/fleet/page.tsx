@@ -20,7 +20,7 @@ export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
   const { live, turn } = useTraffic()
-  const answer = useRefreshed<Fleet>(...questions.fleet(), { turn })
+  const answer = useRefreshed(...questions.fleet(), { turn })
   return (
     <>
       <PageHeader title={pages.fleet} about={texts.about} />

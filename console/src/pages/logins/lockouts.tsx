@@ -1,4 +1,4 @@
-import type { Lockout, LoginLocks } from '#client'
+import type { Lockout } from '#client'
 import { Answered } from '../../components/answered.tsx'
 import { Change, useMayChange } from '../../components/change.tsx'
 import { type Column, Table } from '../../components/table.tsx'
@@ -11,7 +11,7 @@ import { texts as bilingual } from './texts.ts'
 /** What gateways lock out now. */
 export function Lockouts({ onDone }: { onDone: () => void }) {
   const texts = useTexts(bilingual)
-  const answer = useAnswer<LoginLocks>(...questions.locks())
+  const answer = useAnswer(...questions.locks())
   const reload = () => {
     answer.reload()
     onDone()

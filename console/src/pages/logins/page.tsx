@@ -19,7 +19,7 @@ import { texts as bilingual } from './texts.ts'
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<LoginList>(...questions.logins(query))
+  const answer = useAnswer(...questions.logins(query))
   const { '1d': lastDay, ...longer } = texts.spans
   const spans = [['', lastDay] as const, ...Object.entries(longer)]
   const filters = [

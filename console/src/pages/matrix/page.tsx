@@ -21,7 +21,7 @@ import { texts as bilingual } from './texts.ts'
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<CompactMatrix>(...questions.matrix(query))
+  const answer = useAnswer<'policy/matrix', CompactMatrix>(...questions.matrix(query))
   return (
     <>
       <PageHeader title={pages.matrix} about={texts.about} />

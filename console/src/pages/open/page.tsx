@@ -15,7 +15,7 @@ import { texts as bilingual } from './texts.ts'
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<PolicyOpen>(...questions.open(query))
+  const answer = useAnswer(...questions.open(query))
   return (
     <>
       <PageHeader title={pages.open} about={texts.about}>

@@ -1,4 +1,3 @@
-import type { Fleet, HistoryEntry, LoginLocks } from '#client'
 import { LiveStatus } from '../../components/live/live-status.tsx'
 import { Refreshed } from '../../components/live/refreshed.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -21,14 +20,10 @@ export function Page() {
   const { pages } = useTexts(commonTexts)
   const { live, history, turn } = useTraffic()
   const slowTurn = Math.floor(turn / slowSteps)
-  const fleet = useRefreshed<Fleet>(...questions.fleet(), { turn })
-  const locks = useRefreshed<LoginLocks>(
-    'login/locks',
-    {},
-    { turn: slowTurn, isOptional: true },
-  ).value
+  const fleet = useRefreshed(...questions.fleet(), { turn })
+  const locks = useRefreshed('login/locks', {}, { turn: slowTurn, isOptional: true }).value
   const { source, revision } = fleet.value ?? {}
-  const moves = useRefreshed<readonly HistoryEntry[]>(
+  const moves = useRefreshed(
     source === 'redis' ? 'policy/history' : undefined,
     { limit: 6 },
     { turn: revision, isOptional: true },

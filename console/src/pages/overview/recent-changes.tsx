@@ -1,4 +1,4 @@
-import type { AuditEntry, HistoryEntry } from '#client'
+import type { HistoryEntry } from '#client'
 import { addressOf } from '../../address.ts'
 import { Refreshed } from '../../components/live/refreshed.tsx'
 import { Revision } from '../../components/live/revision.tsx'
@@ -68,7 +68,7 @@ export function PolicyChanges({ moves }: { moves: readonly HistoryEntry[] }) {
 /** The last entries of the audit log. */
 export function RecordedChanges({ turn }: { turn: number }) {
   const texts = useTexts(bilingual)
-  const answer = useRefreshed<readonly AuditEntry[]>(...questions.recorded(), {
+  const answer = useRefreshed(...questions.recorded(), {
     turn,
     isOptional: true,
   })

@@ -18,9 +18,9 @@ export function AddUser({ onDone }: { onDone: () => void }) {
   const names = useNames()
   const [given, setGiven] = useState(empty)
   const [added, setAdded] = useState<UserAdd>()
-  const done = (printed: unknown) => {
+  const done = (document: UserAdd) => {
     setGiven(empty)
-    setAdded(printed as UserAdd)
+    setAdded(document)
     onDone()
   }
   return (

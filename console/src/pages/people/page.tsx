@@ -31,7 +31,7 @@ export function Page({ query }: PageProps) {
 function Accounts({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<readonly UserSummary[]>(...questions.users())
+  const answer = useAnswer(...questions.users())
   const choice = (pairs: Readonly<Record<string, string>>) =>
     [['', texts.all] as const, ...Object.entries(pairs)] as const
   const { text, state, kind } = query

@@ -15,7 +15,7 @@ import { texts as bilingual } from './texts.ts'
 export function Person({ name }: { name: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<UserShow>(...questions.user(name))
+  const answer = useAnswer(...questions.user(name))
   return (
     <>
       <PageHeader title={name}>

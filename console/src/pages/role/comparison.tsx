@@ -1,6 +1,6 @@
 import type { RoleComparison, RoleDifference, RoleDifferences } from '#client'
 import { addressOf } from '../../address.ts'
-import type { Parameters } from '../../api.ts'
+import type { ParametersOf } from '../../api.ts'
 import { CodeLine } from '../../components/access/code-line.tsx'
 import { throughColumn } from '../../components/access/through-column.ts'
 import { CommandCsv } from '../../components/command-csv.tsx'
@@ -14,7 +14,7 @@ import { texts as bilingual } from './texts.ts'
 
 interface ComparisonProps {
   readonly answer: RoleComparison
-  readonly question: Parameters & { readonly host: string | undefined }
+  readonly question: ParametersOf<'policy/can'> & { readonly host: string | undefined }
 }
 
 /** What each of two roles may do and the other may not. */

@@ -38,7 +38,7 @@ export function Page({ query }: PageProps) {
 }
 
 function Whole({ query }: { query: Query }) {
-  const answer = useAnswer<RoleAccess>(...questions.can(query))
+  const answer = useAnswer<'policy/can', RoleAccess>(...questions.can(query))
   return (
     <div class="block">
       <Answered answer={answer}>{(value) => <Permissions answer={value} query={query} />}</Answered>
@@ -48,7 +48,7 @@ function Whole({ query }: { query: Query }) {
 
 function Compared({ query }: { query: Query }) {
   const [operation, question] = questions.can(query)
-  const answer = useAnswer<RoleComparison>(operation, question)
+  const answer = useAnswer<'policy/can', RoleComparison>(operation, question)
   return (
     <div class="block">
       <Answered answer={answer}>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { PolicyUnused, RoleAccess } from '#client'
+import type { RoleAccess } from '#client'
 import type { Query } from '../../address.ts'
 import { CommandCsv } from '../../components/command-csv.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -26,7 +26,7 @@ export function Permissions({ answer, query }: PermissionsProps) {
   const { roleKey, unrestricted, inherits, routes, unserved, ineffective } = answer
   const { host, revision } = query
   const wantsUnused = query['unused'] !== undefined
-  const unused = useAnswer<PolicyUnused>(wantsUnused ? 'policy/unused' : undefined, {
+  const unused = useAnswer(wantsUnused ? 'policy/unused' : undefined, {
     host,
     revision,
   })

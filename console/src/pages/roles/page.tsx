@@ -29,7 +29,7 @@ export function Page({ query }: PageProps) {
 function Roles() {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<readonly RoleSummary[]>(...questions.roles())
+  const answer = useAnswer(...questions.roles())
   const columns: readonly Column<RoleSummary>[] = [
     {
       id: 'key',

@@ -13,7 +13,7 @@ import { texts as bilingual } from './texts.ts'
 export function RoleDetails({ roleKey }: { roleKey: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<RoleShow>(...questions.role(roleKey))
+  const answer = useAnswer(...questions.role(roleKey))
   return (
     <>
       <PageHeader title={roleKey}>

@@ -1,4 +1,4 @@
-import type { LiveSession, SessionList } from '#client'
+import type { LiveSession } from '#client'
 import { addressOf } from '../../address.ts'
 import { Answered } from '../../components/answered.tsx'
 import { Change, useMayChange } from '../../components/change.tsx'
@@ -17,7 +17,7 @@ import { texts as bilingual } from './texts.ts'
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<SessionList>(...questions.sessions(query))
+  const answer = useAnswer(...questions.sessions(query))
   return (
     <>
       <PageHeader title={pages.sessions} about={texts.about}>

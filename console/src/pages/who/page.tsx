@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { PolicyWho } from '#client'
 import type { Query } from '../../address.ts'
 import { CallFields } from '../../components/access/call-fields.tsx'
 import { Answered } from '../../components/answered.tsx'
@@ -19,7 +18,7 @@ export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
   const [operation, question] = questions.who(query)
-  const answer = useAnswer<PolicyWho>(operation, question)
+  const answer = useAnswer(operation, question)
   return (
     <>
       <PageHeader title={pages.who} about={texts.about} />

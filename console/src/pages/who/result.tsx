@@ -1,6 +1,6 @@
 import type { PolicyWho, RoleByRule } from '#client'
 import { addressOf } from '../../address.ts'
-import type { Parameters } from '../../api.ts'
+import type { ParametersOf } from '../../api.ts'
 import { CodeLine } from '../../components/access/code-line.tsx'
 import { throughColumn } from '../../components/access/through-column.ts'
 import { CommandCsv } from '../../components/command-csv.tsx'
@@ -15,7 +15,7 @@ import { texts as bilingual } from './texts.ts'
 
 interface ResultProps {
   readonly answer: PolicyWho
-  readonly question: Parameters & { readonly host: string | undefined }
+  readonly question: ParametersOf<'policy/who'> & { readonly host: string | undefined }
 }
 
 /** The answer: what lets everyone through, `admin`, and the roles with their rules. */

@@ -927,9 +927,12 @@ export interface PolicyReplay {
   readonly policies: string
   readonly failed: boolean
   readonly notes: readonly string[]
+  /** The policy that was asked. */
   readonly revision: string
   readonly lines: number
+  /** Log lines that are not decisions. */
   readonly otherLines: number
+  /** Logs that could be read up to this line only. */
   readonly unreadable: readonly {
     readonly file: string
     readonly line: number
@@ -946,10 +949,14 @@ export interface PolicyReplay {
   readonly decisions: number
   readonly first?: string | undefined
   readonly last?: string | undefined
+  /** Decisions that were asked again. */
   readonly asked: number
   readonly unchanged: number
+  /** Allowed then, denied now. */
   readonly wouldDeny: number
+  /** Denied then, allowed now. */
   readonly wouldAllow: number
+  /** No policy decided these: the token was refused, or the route needs no permission. */
   readonly notAsked: {
     readonly identity: number
     readonly route: number
@@ -963,12 +970,15 @@ export interface PolicyReplay {
     readonly 'unknown-step': number
     readonly 'engine-failed': number
   }
+  /** By which gateways decided what was asked again, most decisions first. */
   readonly revisions: readonly {
     readonly revision: string
     readonly decisions: number
   }[]
+  /** Decisions of further revisions, or without one. */
   readonly otherRevisions: number
   readonly changes: readonly ReplayChange[]
+  /** Calls that change and are not in the list, because it is too long. */
   readonly unlisted: {
     readonly deny: number
     readonly allow: number
@@ -1349,9 +1359,12 @@ export interface Providers {
 }
 
 export interface Replay {
+  /** The policy that was asked. */
   readonly revision: string
   readonly lines: number
+  /** Log lines that are not decisions. */
   readonly otherLines: number
+  /** Logs that could be read up to this line only. */
   readonly unreadable: readonly {
     readonly file: string
     readonly line: number
@@ -1368,10 +1381,14 @@ export interface Replay {
   readonly decisions: number
   readonly first?: string | undefined
   readonly last?: string | undefined
+  /** Decisions that were asked again. */
   readonly asked: number
   readonly unchanged: number
+  /** Allowed then, denied now. */
   readonly wouldDeny: number
+  /** Denied then, allowed now. */
   readonly wouldAllow: number
+  /** No policy decided these: the token was refused, or the route needs no permission. */
   readonly notAsked: {
     readonly identity: number
     readonly route: number
@@ -1385,12 +1402,15 @@ export interface Replay {
     readonly 'unknown-step': number
     readonly 'engine-failed': number
   }
+  /** By which gateways decided what was asked again, most decisions first. */
   readonly revisions: readonly {
     readonly revision: string
     readonly decisions: number
   }[]
+  /** Decisions of further revisions, or without one. */
   readonly otherRevisions: number
   readonly changes: readonly ReplayChange[]
+  /** Calls that change and are not in the list, because it is too long. */
   readonly unlisted: {
     readonly deny: number
     readonly allow: number
@@ -1405,6 +1425,7 @@ export interface ReplayChange {
   readonly methods: DistinctCount
   readonly first?: string | undefined
   readonly last?: string | undefined
+  /** The first call that was read. */
   readonly example: {
     readonly requestId?: string | undefined
     readonly at?: string | undefined
@@ -1418,6 +1439,7 @@ export interface ReplayChange {
   readonly before: {
     readonly step: string
     readonly revisions: DistinctCount
+    /** A line of that revision. */
     readonly rule?: {
       readonly file: string
       readonly line: number

@@ -1,49 +1,7 @@
 import type { Decision } from '../policy/decide.ts'
-import { type Budget, createDistinct, type Distinct, type DistinctCount } from './distinct.ts'
+import { type Budget, createDistinct } from './distinct.ts'
 import { boundedKey, kept } from './kept-text.ts'
-import type { DecisionRecord, RecordedRule } from './record.ts'
-
-/** Calls that the policy would decide otherwise: one line decided them then, and one would now. */
-export interface Change {
-  /** What would become of the calls. */
-  readonly result: 'allow' | 'deny'
-  readonly calls: number
-  /** Of those whose user ID is recorded. */
-  readonly users: DistinctCount
-  readonly roles: DistinctCount
-  readonly methods: DistinctCount
-  /** ISO 8601. Unset if no record has a time. */
-  readonly first: string | undefined
-  readonly last: string | undefined
-  /** The first one that was read. */
-  readonly example: Example
-  readonly before: DecidedBefore
-  readonly now: Omit<Decision, 'revision' | 'allowed'>
-}
-
-interface Example {
-  readonly requestId: string | undefined
-  readonly at: string | undefined
-  readonly userId: string | undefined
-  readonly roleKey: string
-  readonly host: string | undefined
-  readonly domain?: string
-  readonly method: string
-  readonly path: string
-}
-
-interface DecidedBefore {
-  readonly step: string
-  /** As recorded: a line of that revision, which has another number in another one. */
-  readonly rule: RecordedRule | undefined
-  readonly revisions: DistinctCount
-}
-
-/** Calls that changed, but had to be left out of the list because it is too long. */
-export interface Unlisted {
-  readonly deny: number
-  readonly allow: number
-}
+import type { DecisionRecord } from './record.ts'
 
 /** A record that could be asked again. */
 export interface AskedRecord extends DecisionRecord {
@@ -62,19 +20,6 @@ interface ChangeLimits {
 
 const defaultLimits: ChangeLimits = { groups: 5000, users: 20_000, texts: 200_000 }
 const maxNames = 100
-
-interface Group {
-  readonly decision: Decision
-  readonly before: Pick<DecidedBefore, 'step' | 'rule'>
-  readonly example: Example
-  readonly users: Distinct
-  readonly roles: Distinct
-  readonly methods: Distinct
-  readonly revisions: Distinct
-  calls: number
-  first: number
-  last: number
-}
 
 /** Groups the calls that change by the lines that decide them, in bounded memory. */
 export function createChanges(limits: ChangeLimits = defaultLimits) {
@@ -108,6 +53,8 @@ export function createChanges(limits: ChangeLimits = defaultLimits) {
   }
 }
 
+type Group = ReturnType<typeof createGroup>
+
 /** The number of a line says something only together with the revision. */
 function keyOf({ step, rule, revision }: DecisionRecord): string {
   return rule === undefined ? step : `${step} ${rule.line} ${revision} ${rule.file}`
@@ -117,7 +64,7 @@ function createGroup(
   record: AskedRecord,
   decision: Decision,
   { limits, budget }: { readonly limits: ChangeLimits; readonly budget: Budget },
-): Group {
+) {
   const { step, rule, requestId, at, userId, roleKey, host, domain, method, path } = record
   return {
     decision,
@@ -157,11 +104,12 @@ function byImpact(a: Group, b: Group): number {
   return Number(a.decision.allowed) - Number(b.decision.allowed) || b.calls - a.calls
 }
 
-function changeOf(group: Group): Change {
+/** One line decided these calls then, and one would now. */
+function changeOf(group: Group) {
   const { decision, before, calls, example, first, last } = group
   const { allowed, revision: _, ...now } = decision
   return {
-    result: allowed ? 'allow' : 'deny',
+    result: allowed ? ('allow' as const) : ('deny' as const),
     calls,
     users: group.users.result(),
     roles: group.roles.result(),

@@ -1,15 +1,5 @@
 import { boundedKey, kept } from './kept-text.ts'
 
-/** How many different texts came, and some of them. */
-export interface DistinctCount {
-  readonly count: number
-  /** If not, there were more than `count`. */
-  readonly isExact: boolean
-  readonly some: readonly string[]
-}
-
-export type Distinct = ReturnType<typeof createDistinct>
-
 /** What all counters of a replay may keep together. */
 export interface Budget {
   left: number
@@ -35,6 +25,6 @@ export function createDistinct(limit: number, budget: Budget) {
       seen.add(kept(key))
       if (some.length < maxSome) some.push(kept(text))
     },
-    result: (): DistinctCount => ({ count: seen.size, isExact, some }),
+    result: () => ({ count: seen.size, isExact, some }),
   }
 }

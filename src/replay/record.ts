@@ -20,7 +20,7 @@ export interface DecisionRecord {
   readonly rule: RecordedRule | undefined
 }
 
-export interface RecordedRule {
+interface RecordedRule {
   readonly file: string
   readonly line: number
 }

@@ -2,24 +2,10 @@ import type { CompiledPolicies } from '../policy/engine/decision.ts'
 import { createLineReader } from './line-reader.ts'
 import type { LogSource } from './log-source.ts'
 import { readLog } from './read-log.ts'
-import { createTally, type Tally } from './tally.ts'
+import { createTally } from './tally.ts'
 
 /** What a policy answers to the decisions in logs, and what could not be read of them. */
-export interface Replay extends Tally {
-  /** The policy that was asked. */
-  readonly revision: string
-  readonly lines: number
-  /** Log lines that are not decisions. */
-  readonly otherLines: number
-  readonly damaged: Damaged
-  /** Logs that could be read up to this line only. */
-  readonly unreadable: readonly LogProblem[]
-}
-
-interface Damaged {
-  readonly lines: number
-  readonly first: LogProblem | undefined
-}
+export type Replay = Awaited<ReturnType<typeof replay>>
 
 interface LogProblem {
   readonly file: string
@@ -41,7 +27,7 @@ export async function replay(
   logs: readonly LogSource[],
   policies: CompiledPolicies,
   { onRead = () => {}, since = '' }: Reading = {},
-): Promise<Replay> {
+) {
   const tally = createTally(policies)
   const unreadable: LogProblem[] = []
   let lines = 0

@@ -1,38 +1,9 @@
 import { type Decision, decide } from '../policy/decide.ts'
 import type { CompiledPolicies } from '../policy/engine/decision.ts'
 import { canonicalPath, everyAllowance } from '../policy/rule/canonical-path.ts'
-import { type AskedRecord, type Change, createChanges, type Unlisted } from './changes.ts'
+import { type AskedRecord, createChanges } from './changes.ts'
 import { kept } from './kept-text.ts'
 import type { DecisionRecord } from './record.ts'
-
-/** What a policy answers to recorded decisions. */
-export interface Tally {
-  readonly decisions: number
-  /** The time of the earliest and the latest decision. ISO 8601. */
-  readonly first: string | undefined
-  readonly last: string | undefined
-  /** How many of them were asked again. */
-  readonly asked: number
-  readonly unchanged: number
-  /** Allowed then, denied now. */
-  readonly wouldDeny: number
-  /** Denied then, allowed now. */
-  readonly wouldAllow: number
-  /** No policy decided these: the token was refused, or the route needs no permission. */
-  readonly notAsked: { readonly identity: number; readonly route: number }
-  readonly couldNotAsk: Readonly<Record<Obstacle, number>>
-  /** The revisions that made the decisions which were asked again, most decisions first. */
-  readonly revisions: readonly RecordedRevision[]
-  /** Decisions of further revisions, or without one. */
-  readonly otherRevisions: number
-  readonly changes: readonly Change[]
-  readonly unlisted: Unlisted
-}
-
-interface RecordedRevision {
-  readonly revision: string
-  readonly decisions: number
-}
 
 /** Why a decision of a policy could not be asked again. */
 type Obstacle =
@@ -58,10 +29,7 @@ const policySteps: ReadonlySet<string> = new Set(Object.keys(byPolicy))
 const maxRevisions = 100
 
 /** Asks a policy again what gateways decided, and counts the answers. */
-export function createTally(policies: CompiledPolicies): {
-  readonly take: (record: DecisionRecord) => void
-  readonly result: () => Tally
-} {
+export function createTally(policies: CompiledPolicies) {
   const changes = createChanges()
   const revisions = createRevisions()
   const counts = { decisions: 0, asked: 0, unchanged: 0, wouldDeny: 0, wouldAllow: 0 }
@@ -95,7 +63,7 @@ export function createTally(policies: CompiledPolicies): {
   }
 
   return {
-    take(record) {
+    take(record: DecisionRecord) {
       counts.decisions++
       const { at, step } = record
       if (at !== undefined) {

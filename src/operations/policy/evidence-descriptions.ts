@@ -131,13 +131,18 @@ const replayChange = Type.Object(
     ...{ result: word('allow', 'deny'), calls: whole },
     ...{ users: distinct, roles: distinct, methods: distinct },
     ...{ first: optional(text), last: optional(text) },
-    example: Type.Object({
-      ...{ requestId: optional(text), at: optional(text), userId: optional(text), roleKey: text },
-      ...{ host: optional(text), domain: Type.Optional(text), ...call },
-    }),
+    example: Type.Object(
+      {
+        ...{ requestId: optional(text), at: optional(text), userId: optional(text), roleKey: text },
+        ...{ host: optional(text), domain: Type.Optional(text), ...call },
+      },
+      { description: 'The first call that was read.' },
+    ),
     before: Type.Object({
       ...{ step: text, revisions: distinct },
-      rule: optional(Type.Object({ file: text, line: whole })),
+      rule: optional(
+        Type.Object({ file: text, line: whole }, { description: 'A line of that revision.' }),
+      ),
     }),
     now: Type.Object({
       ...{ step: word<Decision['step']>(), rule: Type.Optional(countedRule) },
@@ -153,19 +158,41 @@ const replayChange = Type.Object(
 const unreadLine = Type.Object({ file: text, line: whole, message: text })
 
 const replay = {
-  ...{ revision: text, lines: whole, otherLines: whole, unreadable: list(unreadLine) },
+  revision: Type.String({ description: 'The policy that was asked.' }),
+  lines: whole,
+  otherLines: Type.Integer({ description: 'Log lines that are not decisions.' }),
+  unreadable: Type.Array(unreadLine, {
+    description: 'Logs that could be read up to this line only.',
+  }),
   damaged: Type.Object({ lines: whole, first: optional(unreadLine) }),
-  ...{ decisions: whole, first: optional(text), last: optional(text), asked: whole },
-  ...{ unchanged: whole, wouldDeny: whole, wouldAllow: whole },
-  notAsked: Type.Object({ identity: whole, route: whole }),
+  ...{ decisions: whole, first: optional(text), last: optional(text) },
+  asked: Type.Integer({ description: 'Decisions that were asked again.' }),
+  unchanged: whole,
+  wouldDeny: Type.Integer({ description: 'Allowed then, denied now.' }),
+  wouldAllow: Type.Integer({ description: 'Denied then, allowed now.' }),
+  notAsked: Type.Object(
+    { identity: whole, route: whole },
+    {
+      description:
+        'No policy decided these: the token was refused, or the route needs no permission.',
+    },
+  ),
   couldNotAsk: Type.Object({
     ...{ 'hashed-path': whole, 'omitted-path': whole, 'ambiguous-path': whole },
     ...{ 'omitted-role': whole, 'omitted-domain': whole, 'unknown-step': whole },
     'engine-failed': whole,
   }),
-  revisions: list(Type.Object({ revision: text, decisions: whole })),
-  ...{ otherRevisions: whole, changes: list(replayChange) },
-  unlisted: Type.Object({ deny: whole, allow: whole }),
+  revisions: Type.Array(Type.Object({ revision: text, decisions: whole }), {
+    description: 'By which gateways decided what was asked again, most decisions first.',
+  }),
+  otherRevisions: Type.Integer({
+    description: 'Decisions of further revisions, or without one.',
+  }),
+  changes: list(replayChange),
+  unlisted: Type.Object(
+    { deny: whole, allow: whole },
+    { description: 'Calls that change and are not in the list, because it is too long.' },
+  ),
 } as const
 
 /** What a policy answers to recorded decisions, as all documents have it. */

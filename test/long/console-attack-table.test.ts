@@ -8,7 +8,8 @@ import {
 import { parametersOf } from '../../src/cli/offered/parameters.ts'
 import { isAtLeast } from '../../src/console/access/roles.ts'
 import { startConsole, type TestConsole } from '../support/start-console.ts'
-import { testSecret, tokenOf } from '../support/tokens.ts'
+import { claimsOf, forge, nowSeconds, testSecret, tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
 
 const roles = { reader: ['editor'], author: [], publisher: ['admin'] }
 
@@ -136,6 +137,91 @@ describe('every call of the management API', () => {
       const { status, body } = await target.call(line, { cookie, body: bodyOf(operation) })
       expect([line, status]).toEqual([line, 403])
       expect(body).toContain('not-permitted')
+    }
+    expect(await stateOf(target)).toBe(before)
+  })
+})
+
+describe('every call of the management API, with service accounts in console.services', () => {
+  const services = { reader: ['watcher'], author: ['ci'], publisher: ['release'] }
+  const config = {
+    tokens: { service: { enabled: true } },
+    console: { port: 0, write: true, roles, services },
+  }
+  /** Only for people. */
+  const personal = new Set(['GET session', 'POST session/confirm', 'POST logout'])
+  const bearer = (token: string) => ({ headers: [`Authorization: Bearer ${token}`] })
+  const tokenFor = (name: string, changes = {}) =>
+    tokenOf('admin', { kind: 'service', nice: name, identity: 900_002, ...changes })
+
+  test('is refused to tokens that are not valid tokens of one of them', async () => {
+    const target = await startConsole({ isWhole: true, ownDatabase: true, config })
+    expect((await target.postern('service add release --role admin')).code).toBe(0)
+    const revoked = (await target.postern('token issue release --expires 1d')).out.trim()
+    await target.postern('token revoke --user release')
+    await until(async () => (await target.call('GET user/list', bearer(revoked))).status === 401)
+    const cookie = await target.logIn()
+    const valid = tokenFor('release')
+    const [header = '', payload = ''] = valid.split('.')
+    const now = nowSeconds()
+    const attacks: Readonly<Record<string, readonly [object, number, string?]>> = {
+      'a revoked token': [bearer(revoked), 401],
+      'an expired token': [bearer(tokenFor('release', { exp: now - 1, orig_iat: now - 9 })), 401],
+      'a token of a person': [bearer(tokenOf('admin', { identity: 1 })), 401],
+      'a person of that name': [bearer(tokenOf('admin', { identity: 1, nice: 'release' })), 401],
+      'another kind': [bearer(tokenFor('release', { kind: 'Service' })), 401],
+      'another secret': [bearer(forge({ payload: claimsOf('admin'), secret: 'other' })), 401],
+      'no signature': [bearer(`${header}.${payload}.`), 401],
+      'a session in the header': [bearer(cookie.slice(cookie.indexOf('=') + 1)), 401],
+      'another account': [bearer(tokenFor('other')), 403],
+      'the name in other letters': [bearer(tokenFor('Release')), 403],
+      'the name of a member of objects': [bearer(tokenFor('constructor')), 403],
+      'a console role as name': [bearer(tokenFor('publisher')), 403],
+      'a token as session': [{ cookie: `postern-console=${valid}` }, 401],
+      'a token in the cookie of the gateway': [{ cookie: `jwt=${valid}` }, 401],
+      'a token in the address': [{}, 401, `?token=${valid}&access_token=${valid}`],
+      'a token beside a session': [{ ...bearer(valid), cookie }, 400],
+      'a refused token beside a session': [{ ...bearer(revoked), cookie }, 400],
+      'a token from another site': [
+        { headers: [...bearer(valid).headers, 'Origin: https://evil.example'] },
+        403,
+      ],
+      'two tokens': [{ headers: [...bearer(valid).headers, ...bearer(revoked).headers] }, 400],
+    }
+    const before = await stateOf(target)
+
+    for (const line of await everyCall()) {
+      for (const [what, [call, status, query = '']] of Object.entries(attacks)) {
+        const answer = await target.call(`${line}${query}`, call)
+        expect([line, what, answer.status]).toEqual([line, what, status])
+        expect([what, answer.header('set-cookie')]).toEqual([what, undefined])
+        expect(answer.json()).toMatchObject({ ok: false })
+        expect(answer.body).not.toContain(payload)
+      }
+      if (!personal.has(line)) continue
+      const answer = await target.call(line, bearer(valid))
+      expect([line, answer.status]).toEqual([line, 403])
+      expect(answer.body).toContain('person-required')
+    }
+    expect(await stateOf(target)).toBe(before)
+    expect((await target.call('GET user/list', bearer(valid))).status).toBe(200)
+    expect(target.logText()).not.toContain(payload)
+  })
+
+  test.each([
+    ['reader', 'watcher'],
+    ['author', 'ci'],
+  ] as const)('is refused to a %s if it is for more', async (role, name) => {
+    const target = await startConsole({ isWhole: true, config })
+    const before = await stateOf(target)
+
+    // The token has the role admin, which opens everything to people.
+    const token = tokenFor(name)
+    for (const operation of operations.filter((each) => !isAtLeast(role, each.role))) {
+      const line = lineOf(operation)
+      const answer = await target.call(line, { ...bearer(token), body: bodyOf(operation) })
+      expect([line, answer.status]).toEqual([line, 403])
+      expect(answer.body).toContain(`is in console.services.${role}, and this needs`)
     }
     expect(await stateOf(target)).toBe(before)
   })

@@ -1,3 +1,4 @@
+import { isRecord } from '../kernel/json.ts'
 import type { ClockFacts } from './clock-offset.ts'
 import { factLimits, type ReplicaFacts, type TargetState } from './replica-facts.ts'
 
@@ -71,9 +72,7 @@ function readOutcomes(outcomes: Stored): Readonly<Record<string, number>> {
 }
 
 function asObject(value: unknown): Stored {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Stored)
-    : {}
+  return isRecord(value) ? value : {}
 }
 
 function list(value: unknown): readonly unknown[] {

@@ -1,4 +1,5 @@
 import { Refusal } from '../kernel/errors.ts'
+import { isRecord } from '../kernel/json.ts'
 import { type BadRequest, Fields } from './fields.ts'
 
 /** The unvalidated body of a request to one of our endpoints. */
@@ -26,7 +27,7 @@ function parseJsonFields(bytes: Uint8Array, kind: BadRequest): Fields {
   } catch {
     throw new Refusal(kind, { reason: 'the body is not JSON' })
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     throw new Refusal(kind, { reason: 'the body is not a JSON object' })
   }
   return new Fields(kind, Object.entries(value))

@@ -1,6 +1,7 @@
+import { isRecord } from '../kernel/json.ts'
 import { quote } from './quote.ts'
 import type { Reports } from './reports.ts'
-import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
+import { childOf, field, type Spot, spotProblem } from './spot.ts'
 
 /** The base path of Swagger 2.0, in the form of `serverPaths`. */
 export function basePathOf(root: Spot, { report }: Reports): readonly string[] {
@@ -45,7 +46,7 @@ function pathOfServer(server: unknown): PathOrProblem {
   if (typeof url !== 'string') return { problem: 'a server needs a url' }
   const variables = field(server, 'variables')
   const filled = url.replace(/\{([^{}]*)\}/g, (whole, name: string) => {
-    const value = isMapping(variables) ? field(field(variables, name), 'default') : undefined
+    const value = isRecord(variables) ? field(field(variables, name), 'default') : undefined
     return typeof value === 'string' || typeof value === 'number' ? String(value) : whole
   })
   const [, address, rest = ''] =

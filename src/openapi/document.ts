@@ -1,11 +1,12 @@
 import { Invalid, type Problem } from '../kernel/errors.ts'
+import { isRecord } from '../kernel/json.ts'
 import { basePathOf, serverPaths } from './base-paths.ts'
 import { maxOperations } from './limits.ts'
 import { type PathItem, readPathItems } from './path-items.ts'
 import { openDocument } from './references.ts'
 import type { Reports } from './reports.ts'
 import { declaresSecurity } from './security.ts'
-import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
+import { childOf, field, type Spot, spotProblem } from './spot.ts'
 
 /** One method on one path, as a document describes it. */
 export interface Operation {
@@ -79,7 +80,7 @@ function firstOf(problems: readonly Problem[], file: string): readonly Problem[]
 }
 
 function versionOf(root: Spot): string {
-  const version = isMapping(root.value)
+  const version = isRecord(root.value)
     ? (field(root.value, 'openapi') ?? field(root.value, 'swagger'))
     : undefined
   const text = typeof version === 'number' ? version.toFixed(1) : version

@@ -1,9 +1,10 @@
+import { isRecord } from '../kernel/json.ts'
 import { didYouMean } from '../kernel/suggest.ts'
 import { maxPath } from './limits.ts'
 import { quote } from './quote.ts'
 import type { Files } from './references.ts'
 import type { Reports } from './reports.ts'
-import { childOf, isMapping, type Spot, spotProblem } from './spot.ts'
+import { childOf, type Spot, spotProblem } from './spot.ts'
 
 /** One operation of a path item, its references followed. */
 interface RawOperation {
@@ -35,7 +36,7 @@ const otherFields = [
 export async function* readPathItems(paths: Spot, files: Files, reports: Reports) {
   const mapping = await files.follow(paths)
   if (mapping === undefined) return
-  if (!isMapping(mapping.value)) {
+  if (!isRecord(mapping.value)) {
     reports.report(spotProblem(mapping, 'paths must be a mapping'))
     return
   }
@@ -84,7 +85,7 @@ async function readPathItem(path: string, item: Spot, reading: Reading): Promise
 async function layersOf(item: Spot, { files, report }: Reading): Promise<readonly Spot[]> {
   const target = await files.follow(item)
   const layers = target === undefined || target.value === item.value ? [item] : [item, target]
-  if (layers.every(({ value }) => isMapping(value))) return layers
+  if (layers.every(({ value }) => isRecord(value))) return layers
   // A path without operations may be written as `/orders:`.
   if (layers.every(({ value }) => value === null)) return []
   report(spotProblem(item, 'a path item must be a mapping'))
@@ -93,7 +94,7 @@ async function layersOf(item: Spot, { files, report }: Reading): Promise<readonl
 
 /** OpenAPI 3.2: methods by their own name, such as COPY. */
 async function additional(at: Spot, reading: Reading): Promise<RawOperation[]> {
-  if (!isMapping(at.value)) {
+  if (!isRecord(at.value)) {
     reading.report(spotProblem(at, 'additionalOperations must be a mapping'))
     return []
   }
@@ -113,7 +114,7 @@ async function operationAt(
   // The specification does not allow $ref here, but large real documents have it.
   const operation = await files.follow(at)
   if (operation === undefined) return []
-  if (isMapping(operation.value) || operation.value === null) {
+  if (isRecord(operation.value) || operation.value === null) {
     return [{ method: methods.includes(method) ? method.toUpperCase() : method, at, operation }]
   }
   report(spotProblem(operation, 'an operation must be a mapping'))

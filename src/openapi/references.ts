@@ -1,11 +1,12 @@
 import { dirname, join, relative, resolve } from 'node:path'
 import { Invalid, type Problem } from '../kernel/errors.ts'
+import { isRecord } from '../kernel/json.ts'
 import { maxBytes, maxFiles, maxReferences, megabytes } from './limits.ts'
 import { parseText } from './parse.ts'
 import { quote } from './quote.ts'
 import { isInside, readText, realOf } from './read-file.ts'
 import type { Source } from './source.ts'
-import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
+import { childOf, field, type Spot, spotProblem } from './spot.ts'
 
 /** The files of one document, read when a reference leads to them. */
 export interface Files {
@@ -83,7 +84,7 @@ export async function openDocument(
     async follow(start) {
       let spot: Spot | undefined = start
       const seen = new Set<unknown>()
-      while (spot !== undefined && isMapping(spot.value) && Object.hasOwn(spot.value, '$ref')) {
+      while (spot !== undefined && isRecord(spot.value) && Object.hasOwn(spot.value, '$ref')) {
         if (seen.has(spot.value)) return complain(start, 'is circular')
         if (seen.size === maxReferences) return complain(start, 'leads through too many others')
         seen.add(spot.value)

@@ -1,5 +1,6 @@
 import type { Problem } from '../kernel/errors.ts'
-import { childOf, isMapping, type Spot, spotProblem } from './spot.ts'
+import { isRecord } from '../kernel/json.ts'
+import { childOf, type Spot, spotProblem } from './spot.ts'
 
 /**
  * Whether a document or operation declares that callers need credentials; `undefined` when it says
@@ -12,7 +13,7 @@ export function declaresSecurity(
 ): boolean | undefined {
   const security = childOf(owner, 'security')
   if (security === undefined || security.value === null) return undefined
-  if (!Array.isArray(security.value) || !security.value.every(isMapping)) {
+  if (!Array.isArray(security.value) || !security.value.every(isRecord)) {
     report(spotProblem(security, 'security must be a list of mappings'))
     return undefined
   }

@@ -1,4 +1,5 @@
 import type { Problem } from '../kernel/errors.ts'
+import { isRecord } from '../kernel/json.ts'
 import type { Source } from './source.ts'
 
 /** A value in a file, with the way to it. */
@@ -8,13 +9,9 @@ export interface Spot {
   readonly value: unknown
 }
 
-export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** An own field of a mapping: `constructor` is one only if the file has it. */
 export function field(value: unknown, key: string): unknown {
-  return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 /** The field of a mapping, or the item of a list. */

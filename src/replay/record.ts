@@ -1,3 +1,4 @@
+import { isRecord, readJson } from '../kernel/json.ts'
 /** What a line of the decision log says, as far as the decision can be asked again. */
 export interface DecisionRecord {
   /** ISO 8601, in UTC, to the millisecond. */
@@ -78,17 +79,11 @@ export function readOwnLine(lines: string, start: number, end: number): Decision
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** The record of any line: log shippers add, drop and reorder fields. */
 export function readLine(line: string): DecisionRecord | NoRecord {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    return { damage: 'not JSON' }
-  }
-  if (!isFields(value)) return { damage: 'not a JSON object' }
+  const value = readJson(line)
+  if (value === undefined) return { damage: 'not JSON' }
+  if (!isRecord(value)) return { damage: 'not a JSON object' }
   if (value['msg'] !== 'decision' && typeof value['decision_id'] !== 'string') return 'other'
   const method = textOf(value['method'])
   const step = textOf(value['step'])
@@ -99,7 +94,7 @@ export function readLine(line: string): DecisionRecord | NoRecord {
   if (method === undefined || step === undefined) {
     return { damage: `a decision without ${method === undefined ? 'method' : 'step'}` }
   }
-  const subject = isFields(value['subject']) ? value['subject'] : {}
+  const subject = isRecord(value['subject']) ? value['subject'] : {}
   return {
     at: timeOf(value['timestamp']),
     requestId: textOf(value['request_id']),
@@ -116,16 +111,12 @@ export function readLine(line: string): DecisionRecord | NoRecord {
   }
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
 function ruleOf(value: unknown): RecordedRule | undefined {
-  if (!isFields(value)) return undefined
+  if (!isRecord(value)) return undefined
   const { file, line } = value
   if (typeof file !== 'string' || !Number.isSafeInteger(line)) return undefined
   return { file, line: line as number }

@@ -1,3 +1,4 @@
+import { isRecord, readJson } from '../kernel/json.ts'
 /** Where a policy decides: for every request, or beside the live one without effect. */
 export type Purpose = 'live' | 'shadow'
 
@@ -84,20 +85,12 @@ export function formatStatement(statement: Statement): string {
  */
 export function parseStatement(text: string): Statement | undefined {
   if (text.length > maxStatement) return undefined
-  const value = readObject(text)
+  const value = readJson(text)
   return isStatement(value) && formatStatement(value) === text ? value : undefined
 }
 
-function readObject(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function isStatement(value: unknown): value is Statement {
-  if (!isObject(value)) return false
+  if (!isRecord(value)) return false
   const { version, purpose, revision, document, after, serial, author, message, at } = value
   return (
     version === 1 &&
@@ -105,7 +98,7 @@ function isStatement(value: unknown): value is Statement {
     isPredecessor({ revision, serial }) &&
     typeof document === 'string' &&
     /^[0-9a-f]{64}$/.test(document) &&
-    (after === null || (isObject(after) && isPredecessor(after))) &&
+    (after === null || (isRecord(after) && isPredecessor(after))) &&
     [author, message, at].every((text) => typeof text === 'string')
   )
 }
@@ -121,17 +114,13 @@ function isPredecessor({ revision, serial }: Readonly<Record<string, unknown>>):
   )
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-}
-
 /**
  * The signed statement under `signed` in stored JSON; `undefined` when the field is absent. One that
  * is malformed or too large becomes one that no trust accepts: it must not hide behind "unsigned".
  */
 export function readSigned(value: unknown): Signed | undefined {
   if (value === undefined) return undefined
-  if (!isObject(value)) return unusable
+  if (!isRecord(value)) return unusable
   const { statement, signatures } = value
   if (typeof statement !== 'string' || statement.length > maxStatement) return unusable
   if (!Array.isArray(signatures) || signatures.length > maxSignatures) return unusable

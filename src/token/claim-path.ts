@@ -1,3 +1,5 @@
+import { isRecord } from '../kernel/json.ts'
+
 type Claims = Readonly<Record<string, unknown>>
 
 /**
@@ -15,6 +17,5 @@ export function claimAt(claims: Claims, name: string): unknown {
 
 /** Only own members: `constructor` is not a claim. */
 function member(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  return Object.hasOwn(value, name) ? (value as Claims)[name] : undefined
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }

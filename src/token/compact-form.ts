@@ -1,3 +1,4 @@
+import { isRecord } from '../kernel/json.ts'
 /** The parts of a token in its one valid spelling. */
 export interface CompactToken {
   readonly header: Readonly<Record<string, unknown>>
@@ -34,8 +35,7 @@ export function parseObject(
   if (bytes === undefined) return undefined
   try {
     const value: unknown = JSON.parse(utf8.decode(bytes), reviver as (key: string) => unknown)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as Record<string, unknown>) : undefined
+    return isRecord(value) ? value : undefined
   } catch {
     return undefined
   }

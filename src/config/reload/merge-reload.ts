@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Invalid } from '../../kernel/errors.ts'
+import { isRecord } from '../../kernel/json.ts'
 import { crossCheck } from '../checks/cross-checks.ts'
 import { createReport } from '../reading/report.ts'
 import type { Config } from '../schema/schema.ts'
@@ -25,7 +26,7 @@ export function mergeReload(active: Config, next: Config, file: string): Merged 
 /** What was active, with what reloads of the next value. Sections without such a setting stay as they are. */
 function merge(setting: Setting, active: unknown, next: unknown): unknown {
   if (setting.reloads === true) return next
-  if (!isSection(active) || !isSection(next)) return active
+  if (!isRecord(active) || !isRecord(next)) return active
   const merged = namedSettings(setting).map(([key, child]) => {
     return [key, merge(child, active[key], next[key])] as const
   })
@@ -46,11 +47,7 @@ function refuseUnfit(config: Config, needRestart: readonly string[], file: strin
 /** The settings that differ, by name only: their values may be secret. */
 function differences(one: unknown, other: unknown, path = ''): readonly string[] {
   if (isDeepStrictEqual(one, other)) return []
-  if (!isSection(one) || !isSection(other)) return [path]
+  if (!isRecord(one) || !isRecord(other)) return [path]
   const keys = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...keys].flatMap((key) => differences(one[key], other[key], joinPath(path, key)))
-}
-
-function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

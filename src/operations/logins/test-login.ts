@@ -4,6 +4,7 @@ import { request as requestHttps } from 'node:https'
 import { resolve } from 'node:path'
 import { modeFacts } from '../../config/mode.ts'
 import { Fault } from '../../kernel/errors.ts'
+import { isRecord, readJson } from '../../kernel/json.ts'
 import { printable } from '../../kernel/printable.ts'
 import { createCaptchas } from '../../login/captcha/captcha.ts'
 import { openText } from '../../login/captcha/sealed-text.ts'
@@ -153,10 +154,6 @@ function callGateway({ url, path, body, token, isInsecure }: Call): Promise<Answ
 }
 
 function parsed(text: string): Answered['json'] {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Answered['json']) : {}
-  } catch {
-    return {}
-  }
+  const value = readJson(text)
+  return isRecord(value) ? value : {}
 }

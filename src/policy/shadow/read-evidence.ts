@@ -1,3 +1,4 @@
+import { isRecord } from '../../kernel/json.ts'
 import { bounds, type Disagreement, type Evidence, type Ground } from './evidence.ts'
 
 /**
@@ -5,7 +6,7 @@ import { bounds, type Disagreement, type Evidence, type Ground } from './evidenc
  * every list and text is cut to what a replica would keep.
  */
 export function readEvidence(value: unknown): Evidence | undefined {
-  if (!isObject(value)) return undefined
+  if (!isRecord(value)) return undefined
   const [evaluated, wouldDeny, wouldAllow, failed] = [
     countIn(value['evaluated']),
     countIn(value['wouldDeny']),
@@ -26,7 +27,7 @@ export function readEvidence(value: unknown): Evidence | undefined {
 }
 
 function disagreementIn(value: unknown): Disagreement | undefined {
-  if (!isObject(value)) return undefined
+  if (!isRecord(value)) return undefined
   const { would, path, domain, userId } = value
   const count = countIn(value['count'])
   const [first, last] = [timeIn(value['first']), timeIn(value['last'])]
@@ -46,10 +47,10 @@ function disagreementIn(value: unknown): Disagreement | undefined {
 }
 
 function groundIn(value: unknown): Ground {
-  if (!isObject(value)) return { step: '' }
+  if (!isRecord(value)) return { step: '' }
   const step = textIn(value['step'], bounds.name)
   const { rule } = value
-  if (!isObject(rule)) return { step }
+  if (!isRecord(rule)) return { step }
   return {
     step,
     rule: {
@@ -58,10 +59,6 @@ function groundIn(value: unknown): Ground {
       text: textIn(rule['text'], bounds.text),
     },
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
 
 function countIn(value: unknown): number | undefined {

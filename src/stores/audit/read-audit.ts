@@ -1,9 +1,9 @@
+import { readJson } from '../../kernel/json.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { before, now, utcText } from '../database/dialect.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
-import { readJson } from '../json-text.ts'
 
 /** One recorded change. Rows of a newer version may have kinds and actions that this one lacks. */
 export interface AuditRecord {

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { isRecord, readJson } from '../../kernel/json.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { lockUntilCommit } from '../database/dialect.ts'
@@ -6,7 +7,6 @@ import { inTransaction } from '../database/repeated.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
 import type { Schema } from '../database/tables.ts'
-import { readJson } from '../json-text.ts'
 import { type AuditEntry, appendAudit, detailText } from './audit.ts'
 
 /**
@@ -56,6 +56,5 @@ async function lastKnown(
 
 function fieldsIn(text: string): Readonly<Record<string, unknown>> | undefined {
   const value = readJson(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  return value as Readonly<Record<string, unknown>>
+  return isRecord(value) ? value : undefined
 }

@@ -1,5 +1,5 @@
+import { isRecord, readJson } from '../../kernel/json.ts'
 import type { LoginRecord } from '../../login/login-record.ts'
-import { readJson } from '../json-text.ts'
 
 /** One entry of the stream; without a record when Postern did not write it. */
 export interface StreamEntry {
@@ -22,11 +22,8 @@ export function toEntry([id, fields]: readonly [string, readonly string[] | null
 
 function parseRecord(text: string): LoginRecord | undefined {
   const value = readJson(text)
-  if (typeof value !== 'object' || value === null) return undefined
-  const { attemptId, username, status, message, address, userAgent, at } = value as Record<
-    keyof LoginRecord,
-    unknown
-  >
+  if (!isRecord(value)) return undefined
+  const { attemptId, username, status, message, address, userAgent, at } = value
   const time = new Date(typeof at === 'string' ? at : Number.NaN)
   if (typeof attemptId !== 'string' || !uuid.test(attemptId)) return undefined
   if (typeof username !== 'string' || typeof message !== 'string') return undefined

@@ -1,10 +1,10 @@
 import { Kysely, sql } from 'kysely'
 import { Fault, Invalid } from '../../kernel/errors.ts'
+import { readJson } from '../../kernel/json.ts'
 import { backendOf } from '../database/backend.ts'
 import { serverDialect } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import type { PoolOptions } from '../database/postgres-pool.ts'
-import { readJson } from '../json-text.ts'
 import { createRedis, type RedisSettings } from '../redis/redis.ts'
 import { readStoredText } from './document/stored-text.ts'
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
+import { readJson } from '../../kernel/json.ts'
 import type { Revocation } from '../../token/revocations.ts'
-import { readJson } from '../json-text.ts'
 import { fromRow, toRow } from './revocation-store.ts'
 
 /**

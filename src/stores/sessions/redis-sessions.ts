@@ -1,4 +1,4 @@
-import { readJson } from '../json-text.ts'
+import { readJson } from '../../kernel/json.ts'
 import { loadScript } from '../redis/lua-script.ts'
 import type { RedisClient } from '../redis/redis.ts'
 import {

@@ -1,5 +1,5 @@
+import { readJson } from '../../kernel/json.ts'
 import type { CountedKind, RefusedCall } from '../../policy/usage/usage.ts'
-import { readJson } from '../json-text.ts'
 
 /** What the stores count: what gateways count, and when they did. */
 export type EntryKind = CountedKind | 'observed'

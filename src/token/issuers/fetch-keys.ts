@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Invalid } from '../../kernel/errors.ts'
+import { isRecord, readJson } from '../../kernel/json.ts'
 import { keyUrlProblem } from '../../kernel/key-url.ts'
 import { readClientContext } from '../../kernel/pem-files.ts'
 import { type GetOptions, getBytes } from './get-bytes.ts'
@@ -62,12 +63,9 @@ export function otherIssuer(named: unknown): Error {
 }
 
 function readDocument(bytes: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(bytes.toString())
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  } catch {
-    // Reported below: the message of the parser would quote the answer.
-  }
+  const value = readJson(bytes.toString())
+  if (isRecord(value)) return value
+  // Without the message of the parser, which would quote the answer.
   throw new Error('the discovery document is not a JSON object')
 }
 

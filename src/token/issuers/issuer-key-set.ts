@@ -1,5 +1,6 @@
 import type { JsonWebKey } from 'node:crypto'
 import type { JWK } from 'jose'
+import { isRecord } from '../../kernel/json.ts'
 import { parseObject } from '../compact-form.ts'
 import { WeakKey } from '../weak-keys.ts'
 import type { IssuerAlgorithm } from './issuer.ts'
@@ -48,7 +49,7 @@ export async function parseIssuerKeySet(
 }
 
 function asJwk(value: unknown): JsonWebKey & JWK {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JWK
+  if (isRecord(value)) return value as JWK
   throw new WeakKey('not a JWK: expected a JSON object')
 }
 

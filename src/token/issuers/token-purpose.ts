@@ -1,3 +1,4 @@
+import { isRecord } from '../../kernel/json.ts'
 import { parseCompactForm } from '../compact-form.ts'
 
 /**
@@ -65,5 +66,5 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 export function hasLogoutEvent({ events }: Claims): boolean {
   if (typeof events !== 'object' || events === null) return false
   const event = (events as Claims)[logoutEvent]
-  return typeof event === 'object' && event !== null && !Array.isArray(event)
+  return isRecord(event)
 }

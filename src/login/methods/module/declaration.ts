@@ -1,3 +1,4 @@
+import { isRecord } from '../../../kernel/json.ts'
 import { didYouMean, nearest } from '../../../kernel/suggest.ts'
 
 /** What a module declares about itself, complete and valid. */
@@ -133,10 +134,6 @@ function readCountBy(value: unknown, fields: readonly DeclaredField[]): string {
     )
   }
   return countBy
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isInteger(value: unknown): value is number {

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../kernel/json.ts'
 import { didYouMean } from '../../../kernel/suggest.ts'
 import type { LoginResult } from './contract.ts'
 
@@ -13,7 +14,7 @@ class Nonsense extends Error {}
  */
 export function readResult(value: unknown): LoginResult {
   if (value === undefined || value === 'otp-needed') return value
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
     throw new Nonsense(
       `returned ${kind}; return { username }, { subject, username }, 'otp-needed', or undefined for wrong credentials`,

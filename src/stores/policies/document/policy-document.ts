@@ -2,8 +2,8 @@ import { createHash, hash } from 'node:crypto'
 import { basename } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Fault, formatProblem, Invalid } from '../../../kernel/errors.ts'
+import { hasStrings, readJson } from '../../../kernel/json.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../../policy/set/policy-set.ts'
-import { hasStrings, readJson } from '../../json-text.ts'
 
 /** One revision of the policies as stored: complete, verified by its checksum, never changed. */
 export interface PolicyDocument {

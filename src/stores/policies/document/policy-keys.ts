@@ -1,6 +1,6 @@
 import { Fault } from '../../../kernel/errors.ts'
+import { hasStrings, isRecord, readJson } from '../../../kernel/json.ts'
 import { readSigned, type Signed } from '../../../signing/statement.ts'
-import { hasStrings, readJson } from '../../json-text.ts'
 import { isSequence } from '../../latest-time.ts'
 import { isRevision } from './policy-document.ts'
 
@@ -91,7 +91,7 @@ export function parseMove(text: string): Move | undefined {
     ...(typeof origin === 'string' && { origin }),
     ...(typeof publisher === 'string' && { publisher }),
     ...signedIn(value),
-    ...(isObject(evidence) && { evidence }),
+    ...(isRecord(evidence) && { evidence }),
   }
 }
 
@@ -108,8 +108,4 @@ function isHead(value: unknown): value is Head {
 
 function isMove(value: Head): value is Move {
   return hasStrings(value, ['author', 'message', 'at', 'kind'])
-}
-
-function isObject(value: unknown): value is Evidence {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-import { hasStrings, readJson } from '../../json-text.ts'
+import { hasStrings, readJson } from '../../../kernel/json.ts'
 import { isRevision } from '../document/policy-document.ts'
 
 /** A policy that people review before it is published. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { kill, pid } from 'node:process'
-import { readJson } from '../../json-text.ts'
+import { readJson } from '../../../kernel/json.ts'
 
 /** Which process a replica is, so that its successor can tell that it has ended. */
 export interface OwnProcess {

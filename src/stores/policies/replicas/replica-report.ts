@@ -1,7 +1,7 @@
 import { readFacts } from '../../../fleet/read-facts.ts'
 import type { ReplicaFacts } from '../../../fleet/replica-facts.ts'
+import { hasStrings, readJson } from '../../../kernel/json.ts'
 import { readSigned, type Signed } from '../../../signing/statement.ts'
-import { hasStrings, readJson } from '../../json-text.ts'
 import { isSequence, latestTime } from '../../latest-time.ts'
 
 /** What a replica says of itself, and how long ago. */

@@ -1,5 +1,5 @@
 import { type DecisionBatch, readBatch } from '../../../fleet/decision-batch.ts'
-import { readJson } from '../../json-text.ts'
+import { readJson } from '../../../kernel/json.ts'
 import type { RedisClient, RedisSettings } from '../../redis/redis.ts'
 import { createSubscriber } from '../../redis/redis-subscriber.ts'
 import { policyKeys } from '../document/policy-keys.ts'

@@ -1,5 +1,5 @@
+import { hasStrings, readJson } from '../../../kernel/json.ts'
 import { parseStatement, readSigned, type Signed } from '../../../signing/statement.ts'
-import { hasStrings, readJson } from '../../json-text.ts'
 import { isSequence } from '../../latest-time.ts'
 import { isRevision } from '../document/policy-document.ts'
 

@@ -1,6 +1,6 @@
+import { isRecord, readJson } from '../../../kernel/json.ts'
 import type { Evidence } from '../../../policy/shadow/evidence.ts'
 import { readEvidence } from '../../../policy/shadow/read-evidence.ts'
-import { readJson } from '../../json-text.ts'
 import { latestTime } from '../../latest-time.ts'
 import { readFields, readMembers } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
@@ -74,8 +74,8 @@ function isDuration(value: unknown): value is number {
 function readReport(id: string, text: string, at: number): ShadowReport | undefined {
   if (!(Math.abs(at) <= latestTime)) return undefined
   const value = readJson(text)
-  if (typeof value !== 'object' || value === null) return undefined
-  const { evaluatingMs, problem, evidence } = value as Readonly<Record<string, unknown>>
+  if (!isRecord(value)) return undefined
+  const { evaluatingMs, problem, evidence } = value
   const read = readEvidence(evidence)
   if (read === undefined || !isDuration(evaluatingMs)) {
     return undefined

@@ -7,6 +7,11 @@ export function readJson(text: string): unknown {
   }
 }
 
+/** Whether this is an object, and not a list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Whether this is an object that has text under each of these names. */
 export function hasStrings(
   value: unknown,

@@ -12,28 +12,17 @@ export interface Surface<Route extends AccessRoute> {
 /** What a caller needs: nothing, a valid token, or a valid token whose role has permission. */
 export type Need = 'nothing' | 'identity' | 'permission'
 
-/** A request as the configuration alone classifies it, before identity and policy. */
-interface Classified<Route extends AccessRoute> {
-  /** It must not be served, whatever the policy allows. */
-  readonly isRefused: boolean
-  readonly route: Route | undefined
-  readonly endpoint: OwnEndpoint | undefined
-  /** The path for the upstream: that of the request, unless its route replaces the prefix. */
-  readonly sentPath: string
-  readonly need: Need
-}
-
 /**
- * Finds the endpoint or route of a request, and what it requires of the caller. The gateway and the
- * commands both use it, so that they cannot disagree. Path and host must be canonical; without a host,
- * only routes for any host match.
+ * Finds the endpoint or route of a request, and what it requires of the caller, before identity and
+ * policy. The gateway and the commands both use it, so that they cannot disagree. Path and host must be
+ * canonical; without a host, only routes for any host match. `sentPath` is the path for the upstream.
  */
 export function classify<Route extends AccessRoute>(
   method: string,
   path: string,
   { findRoute, findEndpoint }: Surface<Route>,
   host?: string,
-): Classified<Route> {
+) {
   const route = findRoute(path, method, host)
   const endpoint = findEndpoint(method, path)
   const sentPath = endpoint === undefined ? outgoingPath(path, route) : path

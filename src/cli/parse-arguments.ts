@@ -56,13 +56,8 @@ export function asksForHelp(spec: CommandSpec, args: readonly string[]): boolean
   return mayFollow && args.length === 1 && args[0] === 'help'
 }
 
-interface Given {
-  /** The value of each option that was given; `true` for a flag. */
-  readonly options: ReadonlyMap<string, string | true>
-  readonly positionals: readonly string[]
-}
-
-function tokensOf(spec: CommandSpec, args: readonly string[]): Given {
+/** The value of each option that was given, `true` for a flag, and the other words. */
+function tokensOf(spec: CommandSpec, args: readonly string[]) {
   const types = Object.entries(spec.options).map(([name, { value, short }]) => {
     const type = value === undefined ? 'boolean' : 'string'
     return [name, { type, ...(short !== undefined && { short }) }] as const

@@ -2,19 +2,14 @@ import type { DeepPartial } from '../kernel/deep-partial.ts'
 import { passwordMethodName } from '../login/login-method.ts'
 import { type LoginSettings, loginMethods } from '../login/methods/login-methods.ts'
 
-interface LoginProviders {
-  readonly providers: readonly { readonly name: string; readonly issuer: string }[]
-  /** Whether a login module is one as well: its file says its name. */
-  readonly hasModule: boolean
-}
-
 /** Systems that vouch for people, to which accounts can be linked. */
-export function loginProviders(login: LoginSettings): LoginProviders {
+export function loginProviders(login: LoginSettings) {
   const configured = loginMethods.filter(
     ({ setting, isConfigured }) => setting && isConfigured(login),
   )
   return {
     providers: namedProviders(login).map(({ name = '', issuer = '' }) => ({ name, issuer })),
+    /** Whether a login module is one as well: its file says its name. */
     hasModule: configured.some(({ providers }) => providers === undefined),
   }
 }

@@ -1,16 +1,5 @@
 import { isIP } from 'node:net'
 
-/** What a `mysql://` or `mariadb://` URL names. */
-interface MysqlAddress {
-  readonly host: string
-  readonly port: number
-  readonly user: string
-  readonly password: string
-  readonly database: string
-  /** Unset: no TLS. */
-  readonly tls: MysqlTls | undefined
-}
-
 export interface MysqlTls {
   /** Whether the certificate must be valid for this host. */
   readonly verify: boolean
@@ -34,7 +23,7 @@ const parameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
  * Parses `mysql://user:password@host:3306/name?sslmode=verify-full&sslrootcert=/etc/ca.pem`. Returns
  * what is wrong as the rest of a sentence, which never quotes the URL: it may hold a password.
  */
-export function readMysqlUrl(url: string): MysqlAddress | string {
+export function readMysqlUrl(url: string) {
   if (/^\w+:\/\/[^/?#]*,/.test(url.replace(/\/\/[^/?#]*@/, '//'))) {
     return 'has several hosts: with MySQL, name one, for example that of a proxy'
   }
@@ -73,6 +62,7 @@ export function readMysqlUrl(url: string): MysqlAddress | string {
     user,
     password: secret,
     database,
+    /** Unset: no TLS. */
     tls: mode === 'off' ? undefined : { verify: mode === 'verified', ca, cert, key },
   }
 }

@@ -1,12 +1,5 @@
 import { parse } from 'bowser'
 
-/** What a client says it is, as the columns of go-admin's login log hold it. */
-interface ClientParts {
-  readonly browser: string
-  readonly os: string
-  readonly platform: string
-}
-
 /** No browser sends more; the limit bounds the cost of a pattern that backtracks. */
 const maxChars = 512
 
@@ -20,8 +13,11 @@ const platforms = new Map([
   ['Chrome OS', 'X11'],
 ])
 
-/** Reads a User-Agent header. What it does not know is empty; it never throws on a client's text. */
-export function readUserAgent(userAgent: string): ClientParts {
+/**
+ * Reads a User-Agent header into the columns of go-admin's login log. What it does not know is empty;
+ * it never throws on a client's text.
+ */
+export function readUserAgent(userAgent: string) {
   const text = userAgent.slice(0, maxChars)
   // The parser refuses an empty text by throwing.
   if (text.trim() === '') return { browser: '', os: '', platform: '' }

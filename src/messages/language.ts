@@ -2,11 +2,6 @@
 const maxHeaderLength = 500
 const maxRanges = 20
 
-interface Range {
-  readonly tag: string
-  readonly quality: number
-}
-
 /**
  * The best of `tags` for an Accept-Language header (RFC 9110 12.5.4): lookup by RFC 4647 3.4, so that
  * `zh-TW` finds `zh`. Without a match the first tag, never a 406: a text in another language says more
@@ -28,7 +23,7 @@ const rangeForm =
   /^(\*|[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,7})(?:[ \t]*;[ \t]*q=([01](?:\.[0-9]{0,3})?))?$/
 
 /** Empty for a malformed range: the others still count. */
-function readRange(text: string): readonly Range[] {
+function readRange(text: string) {
   const [, tag, quality = '1'] = rangeForm.exec(text.trim()) ?? []
   return tag === undefined ? [] : [{ tag, quality: Math.min(Number(quality), 1) }]
 }

@@ -5,19 +5,6 @@ interface Series {
   sum: number
 }
 
-/** What the library reads of a metric at scrape time. */
-interface HistogramReading {
-  readonly name: string
-  readonly help: string
-  readonly type: 'histogram'
-  readonly aggregator: 'sum'
-  readonly values: readonly {
-    readonly metricName: string
-    readonly labels: Readonly<Record<string, string | number>>
-    readonly value: number
-  }[]
-}
-
 interface QuickHistogramParts {
   readonly name: string
   readonly help: string
@@ -59,11 +46,11 @@ export function createQuickHistogram(parts: QuickHistogramParts) {
       last.counts[at] = (last.counts[at] as number) + 1
       last.sum += value
     },
-    get: async (): Promise<HistogramReading> => ({
+    get: async () => ({
       name,
       help,
-      type: 'histogram',
-      aggregator: 'sum',
+      type: 'histogram' as const,
+      aggregator: 'sum' as const,
       values: [...all.values()].flatMap((series) => readings(name, buckets, series)),
     }),
   }

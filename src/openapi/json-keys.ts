@@ -1,13 +1,6 @@
 import { maxDepth } from './limits.ts'
 import { quote } from './quote.ts'
 
-/** What a scan of JSON finds that JSON.parse does not say. */
-interface Keys {
-  /** Where the keys of the upper levels are, by JSON pointer. */
-  readonly offsets: ReadonlyMap<string, number>
-  readonly problem: { readonly offset: number; readonly message: string } | undefined
-}
-
 /** `components`, `pathItems`, a name, a method: no deeper key is ever shown. */
 const indexedDepth = 4
 
@@ -23,8 +16,11 @@ interface Frame {
   items: number
 }
 
-/** Scans a text that JSON.parse accepted. Stops at the first doubled key and at excessive depth. */
-export function scanKeys(text: string): Keys {
+/**
+ * Scans a text that JSON.parse accepted for where the keys of the upper levels are, by JSON pointer.
+ * Stops at the first doubled key and at excessive depth.
+ */
+export function scanKeys(text: string) {
   const offsets = new Map<string, number>()
   const stack: Frame[] = []
   let frame: Frame | undefined

@@ -4,14 +4,11 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { Invalid } from '../kernel/errors.ts'
 import { maxBytes, megabytes } from './limits.ts'
 
-/** A file that was read, and the path without symbolic links that it was read from. */
-interface ReadFile {
-  readonly path: string
-  readonly text: string
-}
-
-/** Reads a file as UTF-8. Throws `Invalid`, which calls it `name`. */
-export async function readText(path: string, name: string): Promise<ReadFile> {
+/**
+ * Reads a file as UTF-8, and says its path without symbolic links. Throws `Invalid`, which calls it
+ * `name`.
+ */
+export async function readText(path: string, name: string) {
   const fail = (message: string): never => {
     throw new Invalid([{ file: name, message }])
   }

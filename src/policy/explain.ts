@@ -1,17 +1,13 @@
 import { decide } from './decide.ts'
-import type { CompiledPolicies, Decision, NearMiss, Question } from './engine/decision.ts'
+import type { CompiledPolicies, Question } from './engine/decision.ts'
 
 export type { NearMiss } from './engine/decision.ts'
 
-/** A decision and, when it denies, the allow rules that came closest. */
-interface Explanation {
-  readonly decision: Decision
-  /** Rules of the caller's roles for another method, and rules of other roles for this call. */
-  readonly nearMisses: readonly NearMiss[]
-}
-
-/** Decides as `decide` does and finds what would have allowed the call. Too slow for every request. */
-export function explain(question: Question, policies: CompiledPolicies): Explanation {
+/**
+ * Decides as `decide` does and, when it denies, finds the allow rules that came closest: those of the
+ * caller's roles for another method, and those of other roles for this call. Too slow for every request.
+ */
+export function explain(question: Question, policies: CompiledPolicies) {
   const decision = decide(question, policies)
   const nearMisses = decision.allowed ? [] : policies.engine.nearMisses(question, mostNearMisses)
   return { decision, nearMisses }

@@ -6,13 +6,8 @@ export function sshString(value: string | Uint8Array): Buffer {
   return Buffer.concat([length, bytes])
 }
 
-interface SshStrings {
-  readonly strings: readonly Buffer[]
-  readonly rest: Buffer
-}
-
 /** So many strings and what follows them; `undefined` when the bytes are cut short. */
-export function readStrings(bytes: Buffer, count: number): SshStrings | undefined {
+export function readStrings(bytes: Buffer, count: number) {
   const strings: Buffer[] = []
   let at = 0
   while (strings.length < count) {

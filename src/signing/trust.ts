@@ -46,23 +46,11 @@ export interface Verified {
   readonly signers: readonly string[]
 }
 
-/** Who signed a statement; each key counts once, however often it signed. */
-interface Signers {
-  readonly trusted: readonly TrustedKey[]
-  /** Keys that are not trusted and may have signed: their signatures are not verified. */
-  readonly unknown: readonly { readonly id: string }[]
-  /** Signatures that are damaged, or made over another text. */
-  readonly bad: number
-  /** Signatures that were made for another purpose. */
-  readonly otherPurpose: number
-}
-
-/** Sorts the signatures of a statement by what they are worth. */
-export function signersOf(
-  { statement, signatures }: Signed,
-  purpose: Purpose,
-  trust: Trust,
-): Signers {
+/**
+ * Sorts the signatures of a statement by what they are worth. Each key counts once, however often it
+ * signed.
+ */
+export function signersOf({ statement, signatures }: Signed, purpose: Purpose, trust: Trust) {
   const parsed = signatures.map(parseSignature)
   const readable = parsed.filter((signature) => signature !== undefined)
   const meant = readable.filter(({ namespace }) => namespace === namespaceOf(purpose))
@@ -76,7 +64,9 @@ export function signersOf(
   const known = new Set(claimed.map(({ id }) => id))
   return {
     trusted,
+    /** Keys that are not trusted and may have signed: their signatures are not verified. */
     unknown: [...first.keys()].filter((id) => !known.has(id)).map((id) => ({ id })),
+    /** Signatures that are damaged, or made over another text. */
     bad: parsed.length - readable.length + claimed.length - trusted.length,
     otherPurpose: readable.length - meant.length,
   }

@@ -6,17 +6,12 @@ import { createReport } from '../reading/report.ts'
 import type { Config } from '../schema/schema.ts'
 import { joinPath, namedSettings, rootSetting, type Setting } from '../schema/setting.ts'
 
-interface Merged {
-  readonly config: Config
-  /** Settings that changed and keep their value until a restart, such as `application.port`. */
-  readonly needRestart: readonly string[]
-}
-
 /**
- * The configuration after a reload: the reloadable settings of `next`, all others as they are. `next`
- * must be valid. Throws `Invalid` when its reloadable settings need others that only a restart applies.
+ * The configuration after a reload: the reloadable settings of `next`, all others as they are until a
+ * restart, with the names of those that differ, such as `application.port`. `next` must be valid.
+ * Throws `Invalid` when its reloadable settings need others that only a restart applies.
  */
-export function mergeReload(active: Config, next: Config, file: string): Merged {
+export function mergeReload(active: Config, next: Config, file: string) {
   const config = merge(rootSetting, active, next) as Config
   const needRestart = differences(config, next)
   if (needRestart.length > 0) refuseUnfit(config, needRestart, file)

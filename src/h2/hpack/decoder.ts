@@ -20,12 +20,6 @@ export interface HeaderLimits {
   readonly headerCount: number
 }
 
-/** `tooLarge`: the limits were exceeded, and fields are missing. */
-interface DecodedBlock {
-  readonly fields: readonly Field[]
-  readonly tooLarge: boolean
-}
-
 const nameForm = /^:?[!#$%&'*+.^_`|~0-9a-z-]+$/
 const unfitForValue = /[^\t\x20-\x7e\x80-\xff]/
 
@@ -44,7 +38,7 @@ export class Decoder {
   }
 
   /** Throws a ConnectionError: after an error in the compression, nothing that follows can be read. */
-  decode(block: Buffer): DecodedBlock {
+  decode(block: Buffer) {
     const { headerBytes, headerCount } = this.#limits
     const fields: Field[] = []
     let listBytes = 0

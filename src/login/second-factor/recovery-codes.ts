@@ -5,15 +5,8 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const length = 16
 const amount = 10
 
-interface RecoveryCode {
-  /** In groups that people can copy from paper. */
-  readonly code: string
-  /** What the database keeps of it. */
-  readonly digest: string
-}
-
-/** Ten new codes for the account with this secret. */
-export function newRecoveryCodes(secret: Uint8Array): readonly RecoveryCode[] {
+/** Ten new codes for the account with this secret, in groups that people can copy from paper. */
+export function newRecoveryCodes(secret: Uint8Array) {
   return Array.from({ length: amount }, () => {
     const characters = [...randomBytes(length)].map((byte) => alphabet.charAt(byte % 32))
     const plain = characters.join('')

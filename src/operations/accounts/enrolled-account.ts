@@ -1,25 +1,17 @@
 import { sealPurpose } from '../../login/second-factor/sealed-secret.ts'
 import type { Database } from '../../stores/database/database.ts'
 import type { Unchanged } from '../../stores/second-factor/enrollment-changes.ts'
-import {
-  type EnrolledAccount,
-  enrolledAccounts,
-} from '../../stores/second-factor/enrollment-directory.ts'
+import { enrolledAccounts } from '../../stores/second-factor/enrollment-directory.ts'
 import { createDerivedKeys, type DerivedKeys } from '../../token/derived-keys.ts'
 import { decline } from '../declined.ts'
 import { configuredKeys, type TokenSettings } from '../tokens/configured-keys.ts'
 import { accountsNamed } from './accounts-named.ts'
 
-interface Meant {
-  readonly username: string
-  readonly userId: string
-  readonly roleKey: string
-  /** `undefined` without one-time codes. */
-  readonly enrolled: EnrolledAccount | undefined
-}
-
-/** The account that login would choose for this name. Declines for unknown names and for programs. */
-export async function meantAccount(name: string, database: Database): Promise<Meant> {
+/**
+ * The account that login would choose for this name, and its one-time codes if it has them. Declines
+ * for unknown names and for programs.
+ */
+export async function meantAccount(name: string, database: Database) {
   const [{ username, userId, roleKey, kind }] = await accountsNamed(name, database)
   if (kind === 'service') declined('service-account', name)
   const [enrolled] = await enrolledAccounts(database, userId)

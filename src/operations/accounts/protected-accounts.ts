@@ -12,25 +12,20 @@ export function protectedAccount(name: string): NotPermitted {
 }
 
 /** The accounts that the actor must not touch. */
-interface ProtectedAccounts {
-  /** Refuses a change of these users if one of them is protected. */
-  refuse(userIds: readonly string[] | 'all'): void
-  /** Whether one has this name, in any letter case: lock-outs count spellings together. */
-  has(name: string): boolean
-}
-
 export async function protectedAccounts(
   database: Database,
   { protectedRoles = [] }: Pick<Context, 'protectedRoles'>,
-): Promise<ProtectedAccounts> {
+) {
   const all = protectedRoles.length === 0 ? [] : await createAccountDirectory(database).list()
   const accounts = all.filter(({ roleKey }) => protectedRoles.includes(roleKey))
   const names = new Set(accounts.map(({ username }) => foldedName(username)))
   return {
-    refuse(userIds) {
+    /** Refuses a change of these users if one of them is protected. */
+    refuse(userIds: readonly string[] | 'all') {
       const found = accounts.find(({ userId }) => userIds === 'all' || userIds.includes(userId))
       if (found !== undefined) throw protectedAccount(found.username)
     },
-    has: (name) => names.has(foldedName(name)),
+    /** Whether one has this name, in any letter case: lock-outs count spellings together. */
+    has: (name: string) => names.has(foldedName(name)),
   }
 }

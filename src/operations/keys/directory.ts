@@ -4,7 +4,7 @@ import { secretWeakness } from '../../config/checks/secret-strength.ts'
 import { configFile, readConfig } from '../../config/load.ts'
 import { Fault, Invalid } from '../../kernel/errors.ts'
 import { isOpenToOthers, readKeyFiles } from '../../stores/keys/key-files.ts'
-import { type KeySet, parseKeySet, signerFile } from '../../token/key-set.ts'
+import { parseKeySet, signerFile } from '../../token/key-set.ts'
 import type { Context } from '../context.ts'
 
 /** The directory that the user named, else the configured one. */
@@ -23,22 +23,16 @@ export function keyDirectory(
   throw new Invalid([{ file: configFile(source), message }])
 }
 
-interface KeyDirectory {
-  readonly set: KeySet
-  /** The `kid` in the file `signer`, if that file exists. */
-  readonly named: string | undefined
-  /** Private keys that users other than their owner can read. */
-  readonly exposed: readonly string[]
-}
-
 /** Reads a key directory as a gateway without `jwt.secret` would. Throws `Invalid`. */
-export async function readKeyDirectory(path: string): Promise<KeyDirectory> {
+export async function readKeyDirectory(path: string) {
   const files = await readKeyFiles(path)
   const set = await parseKeySet(path, files, { secretWeakness })
   const open = new Set(files.filter(isOpenToOthers).map(({ name }) => name))
   return {
     set,
+    /** The `kid` in the file `signer`, if that file exists. */
     named: files.find(({ name }) => name === join(path, signerFile))?.text.trim(),
+    /** Private keys that users other than their owner can read. */
     exposed: set.entries.flatMap(({ signing, file }) => (signing && open.has(file) ? [file] : [])),
   }
 }

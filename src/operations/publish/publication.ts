@@ -91,19 +91,14 @@ function newRoles(live: PolicySet, { set, files }: Publication) {
   return checkAgainst(knownRoles(`the live policy ${live.revision}`, live), set, files)
 }
 
-interface Published {
-  readonly head: Head
-  /** The revision that was live before; the same one when nothing had to be published. */
-  readonly parent: string | undefined
-  /** Why a failover of Redis could lose it, if so. */
-  readonly unconfirmed: string | undefined
-}
-
-/** Publishes what was reviewed, over the revision that it was compared with. Declines if another is live. */
+/**
+ * Publishes what was reviewed, over the revision that it was compared with. Declines if another is live.
+ * `parent` was live before; `unconfirmed` is why a failover of Redis could lose the head, if so.
+ */
 export async function commitPublication(
   { publication, live, isLive }: ReviewedPublication,
   { store, actor, tell }: Pick<ReviewParts, 'store' | 'actor' | 'tell'>,
-): Promise<Published> {
+) {
   const { head: seen } = live
   if (isLive && seen !== undefined) {
     const unconfirmed = await store.unconfirmed(seen)

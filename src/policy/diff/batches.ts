@@ -105,14 +105,6 @@ function affectedRoles(from: Version, to: Version): readonly string[] {
     .sort()
 }
 
-interface NewMembers {
-  readonly cause: Batch['cause']
-  /** The `g` line by which the members come in. */
-  readonly inheritance: Inheritance
-  readonly members: readonly string[]
-  readonly rulesOf: RulesOf
-}
-
 /**
  * The members of a role's lineage that the other policy does not have in it, by the `g` line that
  * leads to them out of what both have; without members that have no rules.
@@ -125,7 +117,7 @@ function entriesOf(
     readonly known: ReadonlySet<string>
     readonly rulesOf: RulesOf
   },
-): readonly NewMembers[] {
+) {
   const { grants, known, rulesOf } = side
   if (grants.lineage(roleKey).every((each) => known.has(each))) return []
   const entries = new Map<Inheritance, string[]>()

@@ -53,13 +53,8 @@ export function ruleViolations(whole: PolicySet, now: number): readonly Violatio
   return found
 }
 
-interface Breaker {
-  readonly role: RoleThatMay
-  readonly message: string
-}
-
 /** The roles that may do what a guardrail forbids them. */
-function breakers(guardrail: Guardrail, rolesThatMay: RolesThatMay): readonly Breaker[] {
+function breakers(guardrail: Guardrail, rolesThatMay: RolesThatMay) {
   if (guardrail.kind === 'only') {
     return rolesThatMay(guardrail.calls)
       .filter(({ roleKey }) => !guardrail.roles.includes(roleKey))

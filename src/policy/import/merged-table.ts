@@ -8,21 +8,11 @@ import { type Imported, importRows } from './import-rows.ts'
 const importedFile = 'policy.csv'
 const modelFile = 'model.conf'
 
-/** A policy directory with the imported rules instead of those that it had. */
-interface MergedFiles {
-  readonly files: readonly PolicyFile[]
-  /** Lines of rules that the directory did not have, and that it no longer has. */
-  readonly added: number
-  readonly removed: number
-  /** Other tables of the directory, whose rules stay. */
-  readonly keptTables: readonly string[]
-}
-
 /**
  * Replaces `policy.csv` among the files of a directory. Model, exclusions and other tables stay: they
  * are decisions of the operator, which the other product does not know.
  */
-export function mergeImported(files: readonly PolicyFile[], imported: Imported): MergedFiles {
+export function mergeImported(files: readonly PolicyFile[], imported: Imported) {
   checkDomains(files, imported)
   const { table } = imported
   const isImported = ({ name }: PolicyFile) => nameOf(name) === importedFile
@@ -33,8 +23,10 @@ export function mergeImported(files: readonly PolicyFile[], imported: Imported):
     files: [...files.filter((file) => !isImported(file)), merged].toSorted((a, b) =>
       a.name < b.name ? -1 : 1,
     ),
+    /** Lines of rules that the directory did not have, and that it no longer has. */
     added: [...fresh].filter((line) => !old.has(line)).length,
     removed: [...old].filter((line) => !fresh.has(line)).length,
+    /** Other tables of the directory, whose rules stay. */
     keptTables: files
       .filter((file) => file.name.endsWith('.csv') && !isImported(file))
       .map(({ name }) => name),

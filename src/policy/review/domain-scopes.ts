@@ -9,13 +9,6 @@ export interface DomainScope {
   readonly isPattern: boolean
 }
 
-/** What counts in each domain of a policy, as policies without domains. */
-interface DomainScopes {
-  /** What rules and `g` lines name, patterns first, the widest of them first. */
-  readonly scopes: readonly DomainScope[]
-  readonly in: (scope: DomainScope) => PolicySet
-}
-
 /** Every domain that no line names. */
 export const otherDomains: DomainScope = { text: '*', isPattern: true }
 
@@ -23,10 +16,7 @@ export const otherDomains: DomainScope = { text: '*', isPattern: true }
  * Reads a policy of the index grammar domain by domain. In each, what is left is a policy without
  * domains, so that everything that reasons about those is exact.
  */
-export function createDomainScopes(
-  { rules, inheritances, ...set }: PolicySet,
-  match: DomainMatch,
-): DomainScopes {
+export function createDomainScopes({ rules, inheritances, ...set }: PolicySet, match: DomainMatch) {
   const { domain: _, definition: __, ...model } = set.model
   const places = new Map(rules.map((rule, place) => [rule, place]))
   const byColumn = Map.groupBy(rules, domainColumn)
@@ -50,11 +40,12 @@ export function createDomainScopes(
   }
 
   return {
+    /** What rules and `g` lines name, patterns first, the widest of them first. */
     scopes: [
       ...patterns.toSorted((a, b) => a.text.length - b.text.length),
       ...[...named].sort().map((text) => ({ text, isPattern: false })),
     ],
-    in: (scope) =>
+    in: (scope: DomainScope): PolicySet =>
       Object.freeze({
         ...set,
         model,

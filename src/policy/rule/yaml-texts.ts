@@ -1,14 +1,5 @@
-import { LineCounter, type Node, type ParsedNode, parseDocument } from 'yaml'
+import { LineCounter, type Node, parseDocument } from 'yaml'
 import type { Problem } from '../../kernel/errors.ts'
-
-/** A YAML document of plain texts, and the places of its nodes. */
-interface TextDocument {
-  /** `null` for an empty document. */
-  readonly contents: ParsedNode | null
-  readonly placeOf: (node: unknown) => TextPlace
-  /** Reports a problem at the place of a node, or at the beginning. */
-  readonly complain: (node: unknown, message: string) => void
-}
 
 interface TextPlace {
   readonly file: string
@@ -24,14 +15,14 @@ interface TextPlace {
 export function parseTexts(
   file: { readonly name: string; readonly text: string },
   report: (problem: Problem) => void,
-): TextDocument | undefined {
+) {
   const lineCounter = new LineCounter()
   const { contents, errors, warnings } = parseDocument(file.text, {
     lineCounter,
     schema: 'failsafe',
     prettyErrors: false,
   })
-  const placeOf = (node: unknown) => {
+  const placeOf = (node: unknown): TextPlace => {
     const { line, col } = lineCounter.linePos((node as Partial<Node> | null)?.range?.[0] ?? 0)
     return { file: file.name, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
@@ -42,6 +33,7 @@ export function parseTexts(
     report({ file: file.name, line, message })
     return undefined
   }
+  /** Reports a problem at the place of a node, or at the beginning. */
   const complain = (node: unknown, message: string) => report({ ...placeOf(node), message })
   for (const { pos, message } of [...errors, ...warnings]) complain({ range: pos }, message)
   return errors.length > 0 ? undefined : { contents, placeOf, complain }

@@ -7,11 +7,6 @@ import { accountOf, isService, liveAccounts, status } from './account-queries.ts
 import { createBounded } from './bounded.ts'
 import { toProfile } from './profile.ts'
 
-interface AccountState {
-  readonly roleKey: string
-  readonly enabled: boolean
-}
-
 const highestId = 2n ** 63n - 1n
 
 /**
@@ -47,7 +42,7 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000) {
     }
   }
 
-  async function readState(userId: string): Promise<AccountState | undefined> {
+  async function readState(userId: string) {
     const shape = await shapes()
     const row = await liveAccounts(db, shape)
       .select(['u.status', 'r.role_key'])

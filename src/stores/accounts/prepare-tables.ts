@@ -5,20 +5,12 @@ import { withFaults } from '../database/database-fault.ts'
 import { migrate, missingTables, wasCreatedHere } from '../database/migrations.ts'
 import { hasRoles, seedRoles } from './seed.ts'
 
-/** What was created: tables, and the keys of the initial roles. */
-interface PreparedTables {
-  readonly made: readonly string[]
-  readonly roles: readonly string[]
-}
-
 /**
- * Creates missing tables, regardless of `database.migrate`, and checks all of them. Throws `Invalid`
- * with every incompatible column, and a Fault when the database is unreachable or denies it.
+ * Creates missing tables, regardless of `database.migrate`, and checks all of them. Returns which it
+ * created, and the keys of the initial roles. Throws `Invalid` with every incompatible column, and a
+ * Fault when the database is unreachable or denies it.
  */
-export async function prepareTables(
-  options: DatabaseOptions,
-  actor: Actor,
-): Promise<PreparedTables> {
+export async function prepareTables(options: DatabaseOptions, actor: Actor) {
   const database = await openDatabase({ ...options, prepare: 'later' })
   const { db, shapes } = database
   try {

@@ -32,15 +32,7 @@ export async function recordIfNew(
   })
 }
 
-interface LastKnown {
-  readonly anywhere: string | null
-  readonly here: string | null
-}
-
-async function lastKnown(
-  inside: Kysely<Schema>,
-  { action, subject, actor }: AuditEntry,
-): Promise<LastKnown> {
+async function lastKnown(inside: Kysely<Schema>, { action, subject, actor }: AuditEntry) {
   const known = toStorable(subject, 255)
   await lockUntilCommit('postern_audit', ` ${action} ${known}`).execute(inside)
   const last = inside

@@ -28,25 +28,15 @@ export interface LoginLogEntry {
   readonly userAgent: string
 }
 
-interface LoginLogAnswer {
-  /** Newest first: in the reverse order of writing. */
-  readonly entries: readonly LoginLogEntry[]
-  /** Whether older ones match too. */
-  readonly more: boolean
-}
-
 /** The embedded database answers on the event loop of a gateway, so each statement reads only so much. */
 const pageRows = 5000
 const afterAll = String(2n ** 63n - 1n)
 
 /**
  * Reads the newest matching rows, page by page along the primary key: go-admin's table has no other
- * index. A page that was written before `sinceMs` is the last one.
+ * index. A page that was written before `sinceMs` is the last one. `more`: older ones match too.
  */
-export async function readLoginLog(
-  { db, shapes }: Database,
-  query: LoginLogQuery,
-): Promise<LoginLogAnswer> {
+export async function readLoginLog({ db, shapes }: Database, query: LoginLogQuery) {
   const { limit, user = '', isAddress = () => true } = query
   // No row can hold such a name, and the server would report an error.
   if (!isStorable(user)) return { entries: [], more: false }

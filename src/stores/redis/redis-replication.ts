@@ -16,14 +16,6 @@ interface ReplicatedRead {
   readonly waitMs: number
 }
 
-interface Confirmation {
-  readonly values: readonly string[]
-  /** How many replicas follow this server. `undefined`: we may not ask. */
-  readonly connected: number | undefined
-  /** How many have all of it. `undefined`: we may not ask. */
-  readonly confirmed: number | undefined
-}
-
 /**
  * Reads a list and makes sure that no failover loses what was read: every replica has it, those that
  * Sentinel knows and cannot reach included. One replica is not enough: Sentinel may have promoted
@@ -64,7 +56,7 @@ async function confirm(
   driver: RedisConnection['driver'],
   { list, marker, waitMs }: ReplicatedRead,
   replicas: number,
-): Promise<Confirmation> {
+) {
   // In one go: so all of it is answered by one server, in a cluster by the node of our keys.
   const answers = driver
     .pipeline()
@@ -78,7 +70,9 @@ async function confirm(
   const replication = permitted(info) as string | undefined
   return {
     values: result(values) as string[],
+    /** How many replicas follow this server. `undefined`: we may not ask. */
     connected: replication === undefined ? undefined : followersIn(replication),
+    /** How many have all of it. `undefined`: we may not ask. */
     confirmed: permitted(confirmed) as number | undefined,
   }
 }

@@ -33,16 +33,6 @@ interface SentinelLink {
   readonly close: () => void
 }
 
-/** Connections to sentinels that stay open. */
-interface SentinelLinks {
-  /** Asks one of them: another one after a failure. */
-  readonly askOne: () => Promise<SentinelAnswer>
-  /** Asks all at once, and waits for little more than the first answer. */
-  readonly askAll: () => Promise<SentinelConsensus>
-  /** Closes those that are open. The next question opens new ones. */
-  readonly close: () => void
-}
-
 export type Sentinels = ReturnType<typeof createSentinels>
 
 /** How long the other sentinels may take once the first has answered. */
@@ -124,7 +114,7 @@ export function createSentinels(
   }
 
   /** Links that open when they are used. Each call begins with the next sentinel. */
-  function link(): SentinelLinks {
+  function link() {
     const links = new Map<RedisHost, SentinelLink>()
     let own = turn++
 

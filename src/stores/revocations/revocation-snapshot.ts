@@ -15,11 +15,6 @@ import {
 /** The list of revoked tokens, kept where a restart without its store finds it. Nothing here throws. */
 export type RevocationSnapshot = ReturnType<typeof createRevocationSnapshot>
 
-interface StoredRevocations {
-  readonly revocations: readonly Revocation[]
-  readonly confirmedAt: number | undefined
-}
-
 interface RevocationSnapshotParts extends SnapshotLocation {
   readonly revocations: Pick<Revocations, 'entries' | 'add'>
   readonly log: FeedLog
@@ -166,7 +161,7 @@ export function createRevocationSnapshot(parts: RevocationSnapshotParts) {
      * What was kept, and when the store last confirmed that this was all; `undefined` without
      * files.
      */
-    async read(): Promise<StoredRevocations | undefined> {
+    async read() {
       const paths = await findFiles(parts).catch(() => [])
       const found = (await Promise.all(paths.map(readOne))).filter((one) => one !== undefined)
       if (found.length === 0) return undefined

@@ -6,18 +6,9 @@ import { same } from '../database/dialect.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { requireServiceTables } from './service-tables.ts'
 
-/** A service account as operators see it. The role key is empty when the role is missing. */
-interface ServiceAccount {
-  readonly userId: string
-  readonly name: string
-  readonly roleKey: string
-  readonly note: string
-  readonly createdAt: Date
-}
-
 /** Which service accounts exist. Every error of the driver becomes a Fault. */
 export function createServiceDirectory({ db, shapes }: Database) {
-  async function list(): Promise<readonly ServiceAccount[]> {
+  async function list() {
     const shape = await shapes()
     requireServiceTables(shape)
     const rows = await liveAccounts(db, shape)
@@ -28,6 +19,7 @@ export function createServiceDirectory({ db, shapes }: Database) {
     return rows.map((row) => ({
       userId: row.user_id,
       name: row.username ?? '',
+      /** Empty when the role is missing. */
       roleKey: row.role_key ?? '',
       note: row.note,
       createdAt: row.created_at,

@@ -1,19 +1,7 @@
 import { readDataScope } from '../../kernel/data-scope.ts'
-import type { Caller } from '../caller.ts'
 import { claimAt } from '../claim-path.ts'
 import { invalidToken, timeClaim } from '../claims.ts'
 import type { Issuer } from './issuer.ts'
-
-/** The claims of another issuer's token, after type checks. */
-interface IssuerClaims {
-  readonly caller: Caller
-  /** The user ID as the issuer writes it, without our prefix. */
-  readonly subject: string
-  readonly expiresAt: number
-  readonly notBefore: number | undefined
-  readonly issuedAt: number | undefined
-  readonly tokenId: string | undefined
-}
 
 type RawClaims = Readonly<Record<string, unknown>>
 
@@ -27,7 +15,7 @@ const leastDataScope = '5'
  * Maps claims with a verified signature to a caller. Refuses the token if it is for another audience, has
  * no expiry, no user ID or no role that the configuration maps.
  */
-export function readIssuerClaims(claims: RawClaims, issuer: Issuer): IssuerClaims {
+export function readIssuerClaims(claims: RawClaims, issuer: Issuer) {
   if (!isFor(issuer.audience, claims['aud'])) throw invalidToken('it is for another audience')
   const subject = identifier(claimAt(claims, issuer.claims.userId), issuer.claims.userId)
   const { role, dataScope } = mappedRole(claims, issuer)
@@ -41,6 +29,7 @@ export function readIssuerClaims(claims: RawClaims, issuer: Issuer): IssuerClaim
       username: userName(claims, issuer) ?? subject,
       dataScope: dataScope ?? claimedDataScope(claims, issuer) ?? leastDataScope,
     },
+    /** The user ID as the issuer writes it, without our prefix. */
     subject,
     expiresAt: timeClaim(claims, 'exp') ?? missing('exp'),
     notBefore: timeClaim(claims, 'nbf'),

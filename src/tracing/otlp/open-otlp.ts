@@ -1,4 +1,3 @@
-import type { Spans } from '../spans.ts'
 import { createOtlpSpans } from './otlp-spans.ts'
 import { postSpans } from './post-spans.ts'
 import { readResource } from './resource.ts'
@@ -16,13 +15,8 @@ interface OtlpOptions {
   }
 }
 
-interface OpenOtlp {
-  readonly spans: Spans
-  readonly counts: SpanQueue['counts']
-}
-
 /** Spans that a collector receives by OTLP/HTTP, as JSON. */
-export function openOtlp({ otlp, samplePercent, version, env, log }: OtlpOptions): OpenOtlp {
+export function openOtlp({ otlp, samplePercent, version, env, log }: OtlpOptions) {
   const url = tracesUrl(otlp)
   const resource = readResource({
     version,

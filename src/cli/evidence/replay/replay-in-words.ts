@@ -118,26 +118,16 @@ const obstacleWords: Readonly<Record<Obstacle, string>> = {
 }
 
 /** The parts of a change as words; texts of the log are not escaped. */
-interface ChangeWords {
-  /** `14,000 calls of 312 users (7, 12, …)`. */
-  readonly calls: string
-  /** `editor DELETE`. */
-  readonly who: string
-  /** `/api/v1/orders/7 (request 914a…)`. */
-  readonly example: string
-  /** `2026-11-01T00:00:00.000Z to 2026-11-02T00:00:00.000Z`. */
-  readonly when: string
-  readonly before: string
-  readonly now: string
-}
-
-export function changeInWords(change: Change): ChangeWords {
+export function changeInWords(change: Change) {
   const { calls, users, example, first, last } = change
   const { requestId, host = '', path, domain } = example
   const request = requestId === undefined ? '' : ` (request ${requestId})`
   return {
+    /** `14,000 calls of 312 users (7, 12, …)`. */
     calls: `${count(calls, 'call')}${usersInWords(users)}`,
+    /** `editor DELETE`. */
     who: `${namesOf(change.roles)} ${namesOf(change.methods)}`,
+    /** `/api/v1/orders/7 (request 914a…)`. */
     example: `${host}${path}${domain === undefined ? '' : ` in ${domain}`}${request}`,
     when: first === last ? (first ?? 'time not recorded') : `${first} to ${last}`,
     before: beforeInWords(change),

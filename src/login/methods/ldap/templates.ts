@@ -29,14 +29,8 @@ function filled(
   })
 }
 
-interface Comparison {
-  readonly attribute: string
-  /** What the attribute must be, with `{username}` in it. */
-  readonly form: string
-}
-
 /** What a filter compares with the typed name, such as `uid` and `{username}` of `(uid={username})`. */
-export function nameComparisons(filter: string): readonly Comparison[] {
+export function nameComparisons(filter: string) {
   return [...filter.matchAll(/\(([A-Za-z][\w.-]*)=([^()*\\]*\{username\}[^()*\\]*)\)/g)].map(
     ([, attribute = '', form = '']) => ({ attribute, form }),
   )

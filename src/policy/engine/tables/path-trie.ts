@@ -21,23 +21,9 @@ import {
 } from './trie-nodes.ts'
 
 /**
- * Path patterns as a tree of segments. A pattern is known by a number: that of the node it ends in,
- * or its complement (`~node`) for one that ends there in `/*`.
- */
-interface PathTrie {
-  /**
-   * Writes the numbers of the patterns that a path matches to the front of `found` and returns how
-   * many: literal segments before parameters before `*`. Reads no further into a path than the
-   * patterns go, visits each node at most once, so that nothing backtracks, and allocates nothing.
-   */
-  readonly match: (path: string, found: number[]) => number
-  /** Matches below another root, and adds to the numbers that `found` has already. */
-  readonly matchBelow: (from: number, path: string, found: number[], before: number) => number
-}
-
-/**
- * A trie under construction. `add` takes what `patternProblem` has nothing against. A trie without
- * patterns, to be filled.
+ * Path patterns as a tree of segments, to be filled. A pattern is known by a number: that of the node
+ * it ends in, or its complement (`~node`) for one that ends there in `/*`. `add` takes what
+ * `patternProblem` has nothing against.
  */
 export function createPathTrieBuilder() {
   const nodes = createNodes()
@@ -85,7 +71,7 @@ function addLastSegment(nodes: TrieNodes, parent: number, segment: string): numb
 }
 
 /** The trie of these nodes. */
-export function createPathTrie(nodes: TrieNodes): PathTrie {
+export function createPathTrie(nodes: TrieNodes) {
   const { words, longestPrefix } = nodes
 
   function walk(
@@ -151,8 +137,15 @@ export function createPathTrie(nodes: TrieNodes): PathTrie {
   }
 
   return {
-    match: (path, found) => (path.charCodeAt(0) === slash ? walk(root, path, 1, found, 0) : 0),
-    matchBelow: (from, path, found, before) =>
+    /**
+     * Writes the numbers of the patterns that a path matches to the front of `found` and returns how
+     * many: literal segments before parameters before `*`. Reads no further into a path than the
+     * patterns go, visits each node at most once, so that nothing backtracks, and allocates nothing.
+     */
+    match: (path: string, found: number[]) =>
+      path.charCodeAt(0) === slash ? walk(root, path, 1, found, 0) : 0,
+    /** Matches below another root, and adds to the numbers that `found` has already. */
+    matchBelow: (from: number, path: string, found: number[], before: number) =>
       path.charCodeAt(0) === slash ? walk(from, path, 1, found, before) : before,
   }
 }

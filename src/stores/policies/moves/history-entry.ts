@@ -2,17 +2,11 @@ import { parseStatement } from '../../../signing/statement.ts'
 import { signersOf, type Trust } from '../../../signing/trust.ts'
 import type { Move } from '../document/policy-keys.ts'
 
-/** A move, and which trusted keys vouch for it. */
-interface HistoryEntry extends Move {
-  /** Names of `policy.trust.keys`. Empty: only the author says who it was. */
-  readonly signers: readonly string[]
-}
-
 /**
  * Adds whose signatures are good. They count only for what was signed: the revision, author and
  * message of the statement, so that a signature copied to another move proves nothing there.
  */
-export function historyEntry(move: Move, trust: Trust | undefined): HistoryEntry {
+export function historyEntry(move: Move, trust: Trust | undefined) {
   const statement = move.signed && parseStatement(move.signed.statement)
   if (trust === undefined || move.signed === undefined || statement === undefined) {
     return { ...move, signers: [] }

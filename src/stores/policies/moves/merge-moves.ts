@@ -1,25 +1,15 @@
 import type { Move } from '../document/policy-keys.ts'
 import { moveKey } from './move-key.ts'
 
-interface MergedMoves {
-  /** Newest first. */
-  readonly moves: readonly Move[]
-  /** How many moves differ between the two. */
-  readonly differing: number
-}
-
 /** What people read. A copy that another version made may lack a field that it did not know. */
 const saidFields = ['revision', 'sequence', 'author', 'message', 'at', 'kind'] as const
 
 /**
  * The history that Redis and the database have together. Where they differ, the database counts: it
- * keeps what it saw first, while everyone who can write to Redis can rewrite the list there.
+ * keeps what it saw first, while everyone who can write to Redis can rewrite the list there. The newest
+ * come first; `differing` is how many differ between the two.
  */
-export function mergeMoves(
-  inRedis: readonly Move[],
-  inDatabase: readonly Move[],
-  most: number,
-): MergedMoves {
+export function mergeMoves(inRedis: readonly Move[], inDatabase: readonly Move[], most: number) {
   const merged = new Map(inDatabase.map((move) => [moveKey(move), move]))
   const sequences = new Set(inDatabase.map(({ sequence }) => sequence))
   let differing = 0

@@ -5,19 +5,7 @@ import type { IncomingRequest } from './connections/incoming-request.ts'
 import { faultEnvelopes, statusEnvelopes } from './envelope.ts'
 
 /** A finished request, with the true outcome behind an HTTP 200. */
-export interface EndedRequest {
-  readonly method: string
-  readonly status: number
-  /** In `performance.now()` time. */
-  readonly startedAt: number
-  readonly endedAt: number
-  readonly notes: Notes
-  /** `passed`, `cut-by-…`, the kind of a refusal, the part of a fault, or `bug`. */
-  readonly outcome: string
-  /** The error, unless the client caused it. */
-  readonly error: Error | undefined
-  readonly reason: string | undefined
-}
+export type EndedRequest = ReturnType<typeof endedRequest>
 
 interface Ending {
   readonly request: IncomingRequest
@@ -27,17 +15,20 @@ interface Ending {
   readonly startedAt: number
 }
 
-export function endedRequest({ request, reply, notes, error, startedAt }: Ending): EndedRequest {
+export function endedRequest({ request, reply, notes, error, startedAt }: Ending) {
   const fault = error === undefined || error instanceof Refusal ? undefined : asError(error)
   return {
     method: notes.method ?? request.method ?? '',
     // nginx's status for a request without a response.
     status:
       isUnanswered(notes) && !reply.headersSent ? 499 : (notes.shownStatus ?? reply.statusCode),
+    // In `performance.now()` time.
     startedAt,
     endedAt: performance.now(),
     notes,
+    /** `passed`, `cut-by-…`, the kind of a refusal, the part of a fault, or `bug`. */
     outcome: error === undefined ? passed(notes) : outcomeOf(error),
+    /** The error, unless the client caused it. */
     error: fault,
     reason: error === undefined ? undefined : reasonOf(error),
   }

@@ -20,24 +20,17 @@ export interface Operation {
 }
 
 /** What the commands need of an OpenAPI document. */
-export interface OpenApiDocument {
-  readonly name: string
-  /** `2.0`, `3.0.3` and so on. */
-  readonly version: string
-  readonly operations: readonly Operation[]
-  /** What was ignored. */
-  readonly notes: readonly Problem[]
-}
+export type OpenApiDocument = Awaited<ReturnType<typeof readOpenApi>>
 
 /**
  * Reads an OpenAPI document (2.0, 3.0, 3.1, 3.2; JSON or YAML) and the files in its folder that its
- * paths refer to. Throws `Invalid` with every problem found. `base` replaces the base paths of the
- * document.
+ * paths refer to. Throws `Invalid` with every problem found; `notes` say what was ignored. `base`
+ * replaces the base paths of the document.
  */
 export async function readOpenApi(
   file: { readonly path: string; readonly name: string },
   { base }: { readonly base?: string | undefined } = {},
-): Promise<OpenApiDocument> {
+) {
   const problems: Problem[] = []
   const notes: Problem[] = []
   const reports: Reports = {

@@ -60,8 +60,10 @@ export async function replay(
   return {
     revision: policies.revision,
     lines,
+    /** Log lines that are not decisions. */
     otherLines,
     damaged: { lines: damagedLines, first: firstDamaged },
+    /** Logs that could be read up to this line only. */
     unreadable,
     ...tally.result(),
   }

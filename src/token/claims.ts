@@ -4,16 +4,7 @@ import { parseObject } from './compact-form.ts'
 import { domainIn } from './domain-claim.ts'
 
 /** The claims of a payload after type checks. */
-export interface Claims {
-  readonly caller: Caller
-  readonly expiresAt: number
-  readonly notBefore: number | undefined
-  readonly issuedAt: number | undefined
-  readonly tokenId: string | undefined
-  readonly kind: OwnKind
-  /** Casbin's domain. */
-  readonly domain?: string
-}
+export type Claims = ReturnType<typeof readPayload>
 
 /** Who a token of ours is for: a person who logged in, or a program. */
 export type OwnKind = 'user' | 'service'
@@ -44,7 +35,7 @@ export function writePayload(
 }
 
 /** Reads a payload with a verified signature. Refuses the token if a claim has the wrong type. */
-export function readPayload(payload: Uint8Array, domainClaim?: string): Claims {
+export function readPayload(payload: Uint8Array, domainClaim?: string) {
   const claims = parseObject(payload, keepDigits)
   if (claims === undefined) throw invalidToken('the payload is not a JSON object')
 
@@ -62,6 +53,7 @@ export function readPayload(payload: Uint8Array, domainClaim?: string): Claims {
     issuedAt: timeClaim(claims, 'orig_iat') ?? timeClaim(claims, 'iat'),
     tokenId: optionalText(claims, 'jti'),
     kind: kindOf(claims),
+    // Casbin's domain.
     ...domainIn(claims, domainClaim),
   }
 }

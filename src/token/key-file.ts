@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto'
 import { basename } from 'node:path'
 import { CompactSign, calculateJwkThumbprint, compactVerify, type JWK } from 'jose'
 import { parseObject } from './compact-form.ts'
-import { type SigningKey, signingKey, type VerifyingKey, verifyingKey } from './keys.ts'
+import { type SigningKey, signingKey, verifyingKey } from './keys.ts'
 import { WeakKey } from './weak-keys.ts'
 
 /** A file of a key directory. */
@@ -13,15 +13,7 @@ export interface KeyFile {
 }
 
 /** A key that is named by its file. */
-export interface KeyEntry {
-  readonly kid: string
-  readonly file: string
-  readonly key: VerifyingKey
-  /** The key for signing, if the file has its private part. */
-  readonly signing: SigningKey | undefined
-  /** RFC 7638. For a shared secret it is a digest of the secret: do not show it. */
-  readonly thumbprint: string
-}
+export type KeyEntry = Awaited<ReturnType<typeof parseKeyFile>>
 
 /** Why a shared secret must not be used, for example because it is published; or `undefined`. */
 export type SecretWeakness = (secret: string) => string | undefined
@@ -39,10 +31,7 @@ export function kidOfFile(name: string): string | undefined {
  * Reads `<kid>.pem` or `<kid>.jwk`. Throws `WeakKey` if the key is unreadable, too weak or encrypted,
  * if the file has more than one key, or if its `kid` differs from the file name.
  */
-export async function parseKeyFile(
-  { name, text }: KeyFile,
-  secretWeakness: SecretWeakness,
-): Promise<KeyEntry> {
+export async function parseKeyFile({ name, text }: KeyFile, secretWeakness: SecretWeakness) {
   const kid = kidOfFile(name)
   if (kid === undefined) throw new WeakKey('unexpected file name: use <kid>.pem or <kid>.jwk')
 
@@ -51,6 +40,7 @@ export async function parseKeyFile(
   const signing = await signingKey(jwk)
   if (signing !== undefined) await refuseMismatch(signing)
   const key = signing ?? (await verifyingKey(jwk))
+  // RFC 7638. For a shared secret it is a digest of the secret: do not show it.
   const thumbprint = await calculateJwkThumbprint(key.publicJwk ?? jwk)
   return { kid, file: name, key, signing, thumbprint }
 

@@ -13,22 +13,14 @@ import { createTokenId } from './token-id.ts'
 const earliestTime = Date.UTC(2026, 10, 1) / 1000
 
 /** A new token, with what names it later. */
-export interface IssuedToken {
-  readonly token: string
-  readonly id: string
-  /** Of the key that signed it; `undefined`: the shared secret. */
-  readonly kid: string | undefined
-  /** Milliseconds since the epoch. */
-  readonly issuedAt: number
-  readonly expiresAt: Date
-}
+export type IssuedToken = Awaited<ReturnType<typeof signToken>>
 
 /** Writes and signs a token of ours. Throws a Fault without a signing key. */
 export async function signToken(
   keys: KeySet,
   caller: Caller,
   parts: { readonly kind: OwnKind; readonly issuedAtMs: number; readonly lifetimeSeconds: number },
-): Promise<IssuedToken> {
+) {
   const { kid, algorithm, signer } = signerOf(keys)
   const { kind, issuedAtMs, lifetimeSeconds } = parts
   const issuedAt = Math.floor(issuedAtMs / 1000)
@@ -41,5 +33,6 @@ export async function signToken(
   )
     .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(kid !== undefined && { kid }) })
     .sign(signer)
+  // `kid` is undefined for the shared secret.
   return { token, id, kid, issuedAt: issuedAtMs, expiresAt: new Date(expiresAt * 1000) }
 }

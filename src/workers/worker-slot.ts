@@ -35,26 +35,7 @@ interface SlotEvents {
 const answerMs = 1000
 
 /** One of the workers: a process at a time, and its state. */
-export interface WorkerSlot {
-  readonly number: number
-  readonly state: () => SlotState
-  readonly pid: () => number | undefined
-  /** Starts a process. */
-  readonly fill: () => void
-  /** Shuts it down in order; a process that does not receive messages yet gets this as its first. */
-  readonly close: (withinMs: number) => void
-  /** Lets it close its listeners. It counts as closing from now on. */
-  readonly leave: () => void
-  /** `undefined` without a process, or without an answer in time. */
-  readonly ask: <Q extends Question>(question: Q) => Promise<Answers[Q] | undefined>
-  /** Serves by this configuration: the process that runs, and those that replace it. */
-  readonly configure: (config: Config) => void
-  /** Why its process serves by an older configuration, if it does. */
-  readonly configurationError: () => string | undefined
-  readonly kill: () => void
-  /** Makes it close open connections now. */
-  readonly abort: () => void
-}
+export type WorkerSlot = ReturnType<typeof createWorkerSlot>
 
 interface SlotParts extends SlotEvents {
   readonly number: number
@@ -62,7 +43,7 @@ interface SlotParts extends SlotEvents {
   readonly start: Start
 }
 
-export function createWorkerSlot({ number, fork, start, ...events }: SlotParts): WorkerSlot {
+export function createWorkerSlot({ number, fork, start, ...events }: SlotParts) {
   const open = new Map<number, (answer: Answers[Question] | undefined) => void>()
   let worker: Worker | undefined
   let child: ChildProcess | undefined
@@ -124,8 +105,9 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
 
   return {
     number,
-    state: () => state,
+    state: (): SlotState => state,
     pid: () => child?.pid,
+    /** Starts a process. */
     fill() {
       state = 'starting'
       try {
@@ -135,14 +117,17 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
         setImmediate(onExit, null, null)
       }
     },
-    close(withinMs) {
+    /** Shuts it down in order; a process that does not receive messages yet gets this as its first. */
+    close(withinMs: number) {
       closingMs = withinMs
       send({ kind: 'close', withinMs })
     },
+    /** Lets it close its listeners. It counts as closing from now on. */
     leave() {
       state = 'closing'
       send({ kind: 'leave' })
     },
+    /** `undefined` without a process, or without an answer in time. */
     async ask<Q extends Question>(question: Q) {
       if (worker === undefined || state === 'starting') return undefined
       const id = ++lastId
@@ -155,12 +140,15 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
       open.delete(id)
       return answer as Answers[Q] | undefined
     },
-    configure(next) {
+    /** Serves by this configuration: the process that runs, and those that replace it. */
+    configure(next: Config) {
       config = next
       if (state !== 'waiting') send({ kind: 'configure', config })
     },
+    /** Why its process serves by an older configuration, if it does. */
     configurationError: () => configurationError,
     kill: () => void child?.kill('SIGKILL'),
+    /** Makes it close open connections now. */
     abort: () => send({ kind: 'abort' }),
   }
 }

@@ -2,56 +2,48 @@ import type { Problem } from '../../kernel/errors.ts'
 import type { Place } from './tree.ts'
 
 /** Collects problems by setting, and knows the place of each setting. */
-export interface Report {
-  /** Records the place of a setting. */
-  remember(path: string, place: Place): void
-  /** Adds the problem `${path}${rest}` at the place of a setting, or of the nearest section around it. */
-  problem(path: string, rest: string): void
-  /** As `problem`, unless the setting, or a section around it, already has one. */
-  firstProblem(path: string, rest: string): void
-  /** Adds a problem that does not belong to a known setting. */
-  problemAt(place: Place, message: string): void
-  /** Whether the setting, or a section around it, already has a problem. */
-  hasProblem(path: string): boolean
-  /** The place of the setting, or of the nearest section around it. */
-  placeOf(path: string): Place
-  problems(): readonly Problem[]
-}
+export type Report = ReturnType<typeof createReport>
 
 /** An empty report. `origin` is the place of settings that were not written anywhere. */
-export function createReport(origin: Place): Report {
+export function createReport(origin: Place) {
   const places = new Map<string, Place>()
   const broken = new Set<string>()
   const problems: Problem[] = []
 
+  /** The place of the setting, or of the nearest section around it. */
   function placeOf(path: string): Place {
     const known = upwards(path).find((ancestor) => places.has(ancestor))
     return (known === undefined ? undefined : places.get(known)) ?? origin
   }
 
+  /** Adds the problem `${path}${rest}` at the place of a setting, or of the nearest section around it. */
   function problem(path: string, rest: string) {
     broken.add(path)
     problems.push({ ...placeOf(path), message: `${path}${rest}` })
   }
 
+  /** Whether the setting, or a section around it, already has a problem. */
   function hasProblem(path: string): boolean {
     return upwards(path).some((ancestor) => broken.has(ancestor))
   }
 
   return {
-    remember(path, place) {
+    /** Records the place of a setting. */
+    remember(path: string, place: Place) {
       places.set(path, place)
     },
     problem,
-    firstProblem(path, rest) {
+    /** As `problem`, unless the setting, or a section around it, already has one. */
+    firstProblem(path: string, rest: string) {
       if (!hasProblem(path)) problem(path, rest)
     },
-    problemAt(place, message) {
+    /** Adds a problem that does not belong to a known setting. */
+    problemAt(place: Place, message: string) {
       problems.push({ ...place, message })
     },
     placeOf,
     hasProblem,
-    problems() {
+    problems(): readonly Problem[] {
       return problems.toSorted(
         (a, b) => (a.line ?? Infinity) - (b.line ?? Infinity) || (a.column ?? 0) - (b.column ?? 0),
       )

@@ -7,11 +7,7 @@ import {
 import type { Report } from './run-checks.ts'
 
 /** What other clocks showed while they were asked. */
-export interface ClockSamples {
-  /** `theirs`, `askedAt` and `answeredAt` in milliseconds since 1970; `stepMs`: their resolution. */
-  add(sample: ClockSample): void
-  report(report: Report, acceptedSeconds: number): void
-}
+export type ClockSamples = ReturnType<typeof createClockSamples>
 
 interface ClockSample {
   readonly source: string
@@ -21,11 +17,13 @@ interface ClockSample {
   readonly stepMs: number
 }
 
-export function createClockSamples(): ClockSamples {
+export function createClockSamples() {
   const samples: (ClockOffset & { readonly source: string })[] = []
   return {
-    add: ({ source, ...sample }) => void samples.push({ source, ...clockOffset(sample) }),
-    report(report, acceptedSeconds) {
+    /** `theirs`, `askedAt` and `answeredAt` in milliseconds since 1970; `stepMs`: their resolution. */
+    add: ({ source, ...sample }: ClockSample) =>
+      void samples.push({ source, ...clockOffset(sample) }),
+    report(report: Report, acceptedSeconds: number) {
       if (samples.length === 0) return
       const off = (sample: ClockOffset) => Math.abs(certainOffset(sample))
       const worst = samples.reduce((a, b) => (off(b) > off(a) ? b : a))

@@ -5,38 +5,28 @@ import { decline } from '../declined.ts'
 import type { GeneratedFile } from './templates/template.ts'
 
 /** A directory that is filled out of sight, and gets everything or nothing. */
-export interface Project {
-  /** Where the files are until `publish`. */
-  readonly draft: string
-  readonly write: (file: GeneratedFile) => Promise<void>
-  /** Moves everything into place. */
-  readonly publish: () => Promise<void>
-  /** Removes what was not published. */
-  readonly discard: () => Promise<void>
-}
+export type Project = Awaited<ReturnType<typeof openProject>>
 
 /**
  * Opens the directory, and creates it if it is missing. Declines when it has one of the `names`: nothing
  * is overwritten.
  */
-export async function openProject(
-  directory: string,
-  shown: string,
-  names: readonly string[],
-): Promise<Project> {
+export async function openProject(directory: string, shown: string, names: readonly string[]) {
   await refuseExisting(directory, shown, names)
   const made = await orFault(shown, () => mkdir(directory, { recursive: true }))
   const draft = await orFault(shown, () => mkdtemp(join(directory, '.postern-init-')))
 
   return {
+    /** Where the files are until `publish`. */
     draft,
-    async write({ name, text, isSecret }) {
+    async write({ name, text, isSecret }: GeneratedFile) {
       const path = join(draft, name)
       await orFault(shown, async () => {
         await mkdir(dirname(path), { recursive: true, ...(isSecret && { mode: 0o700 }) })
         await writeFile(path, text, { flag: 'wx', mode: isSecret ? 0o600 : 0o666 })
       })
     },
+    /** Moves everything into place. */
     async publish() {
       // Someone else may have been as quick.
       await refuseExisting(directory, shown, names)
@@ -48,6 +38,7 @@ export async function openProject(
         await rm(draft, { recursive: true, force: true })
       })
     },
+    /** Removes what was not published. */
     async discard() {
       await rm(made ?? draft, { recursive: true, force: true })
     },

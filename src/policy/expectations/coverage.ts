@@ -1,14 +1,8 @@
-import type { Exclusion, Rule } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import type { Outcome } from './test-suite.ts'
 
 /** How much of a policy its tests would notice changing. */
-export interface Coverage {
-  readonly rules: CoverageOf<Rule>
-  readonly exclusions: CoverageOf<Exclusion>
-  /** Of rules and exclusions together, rounded down: 100 only when nothing is left. */
-  readonly percent: number
-}
+export type Coverage = ReturnType<typeof coverageOf>
 
 /** Lines by which a test was decided are counted, the others listed. */
 interface CoverageOf<Granted> {
@@ -18,10 +12,7 @@ interface CoverageOf<Granted> {
 }
 
 /** Which rules and exclusions decided a test that passed. A rule beside a wider one decides nothing. */
-export function coverageOf(
-  { rules, exclusions }: PolicySet,
-  outcomes: readonly Outcome[],
-): Coverage {
+export function coverageOf({ rules, exclusions }: PolicySet, outcomes: readonly Outcome[]) {
   const deciding = new Set<unknown>()
   for (const { decision, passed } of outcomes) {
     if (passed) deciding.add(decision.rule ?? decision.exclusion)
@@ -34,6 +25,7 @@ export function coverageOf(
   const [ofRules, ofExclusions] = [covered(rules), covered(exclusions)]
   const total = ofRules.total + ofExclusions.total
   const decided = ofRules.decided + ofExclusions.decided
+  // Rounded down: 100 only when nothing is left.
   const percent = total === 0 ? 100 : Math.floor((decided * 100) / total)
   return { rules: ofRules, exclusions: ofExclusions, percent }
 }

@@ -4,7 +4,6 @@ import { hasDomain, type Model } from '../model/model.ts'
 import { createCsvParser } from '../set/csv.ts'
 import { formatField } from '../set/csv-line.ts'
 import { formatModel } from '../set/format.ts'
-import type { PolicyFile } from '../set/policy-set.ts'
 import { finish } from '../steps.ts'
 import { type ForeignRow, hasDomainField, importedModel } from './import-model.ts'
 
@@ -17,17 +16,7 @@ export interface LeftOut {
 }
 
 /** The files of a policy directory that rows become. */
-export interface Imported {
-  readonly model: PolicyFile
-  readonly table: PolicyFile
-  readonly taken: number
-  readonly leftOut: readonly LeftOut[]
-  /** Deny rows that match fewer paths than they did in Casbin. */
-  readonly narrowed: readonly ForeignRow[]
-  readonly hasDomain: boolean
-  /** Rows for the domain `*`, where the model compares it literally. */
-  readonly literalDomains: readonly ForeignRow[]
-}
+export type Imported = ReturnType<typeof importRows>
 
 /**
  * Turns rows of Casbin's adapters into a model and a table, sorted by role and path. The model is
@@ -41,7 +30,7 @@ export function importRows(
     anyModel,
     model = importedModel(rows, { anyModel }),
   }: { readonly anyModel: boolean; readonly model?: Model | undefined },
-): Imported {
+) {
   const problemWith = createRowReader(model)
   const leftOut: LeftOut[] = []
   const narrowed: ForeignRow[] = []
@@ -65,8 +54,10 @@ export function importRows(
     table: { name: 'policy.csv', text: text.join('\n') },
     taken: rows.length - leftOut.length,
     leftOut,
+    /** Deny rows that match fewer paths than they did in Casbin. */
     narrowed,
     hasDomain: hasDomain(model),
+    /** Rows for the domain `*`, where the model compares it literally. */
     literalDomains: literalDomains(rows, model),
   }
 }

@@ -8,10 +8,7 @@ interface ModelEntry {
 }
 
 /** The entries of a model file as `section.key`, and where each section begins. */
-export interface ModelConf {
-  readonly entries: ReadonlyMap<string, ModelEntry>
-  readonly sections: ReadonlyMap<string, number>
-}
+export type ModelConf = ReturnType<typeof readModelConf>
 
 /** The keys that casbin gives a meaning; a second request, policy or matcher it never asks. */
 const keysOfSection: ReadonlyMap<string, RegExp> = new Map([
@@ -29,7 +26,7 @@ const keysOfSection: ReadonlyMap<string, RegExp> = new Map([
 export function readModelConf(
   file: { readonly name: string; readonly text: string },
   report: (problem: Problem) => void,
-): ModelConf {
+) {
   const entries = new Map<string, ModelEntry>()
   const sections = new Map<string, number>()
   let section: string | undefined

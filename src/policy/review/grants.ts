@@ -51,44 +51,28 @@ export interface GrantTree {
   readonly hasDeny: boolean
 }
 
-/** A role that every rule matches: it may make every call, or none if one of the rules denies. */
-interface Superuser {
-  /** As the matcher has it. */
-  readonly clause: string
-  /** The role that the clause names. */
-  readonly named: string
-  /** The rule that denies it every call. */
-  readonly deniedBy: Rule | undefined
-}
-
 /** What a policy grants to each role. */
-export interface Grants {
-  /** Every role that a rule, an inheritance or a superuser clause names. */
-  readonly roles: ReadonlySet<string>
-  /** The role itself and all that it inherits from, nearest first. */
-  readonly lineage: (roleKey: string) => readonly string[]
-  /** The `g` lines that name this role as the heir. */
-  readonly parentsOf: (roleKey: string) => readonly Inheritance[]
-  /** Whether a clause of the matcher makes every rule match this role, and what that gives it. */
-  readonly superuser: (roleKey: string) => Superuser | undefined
-  /** The rules that name this role, in the order of the files. */
-  readonly rulesOf: (roleKey: string) => readonly Rule[]
-  readonly excluded: GrantTree
-}
+export type Grants = ReturnType<typeof createGrants>
 
 /** Reads a policy set as grants. */
-export function createGrants({ rules, inheritances, exclusions, model }: PolicySet): Grants {
+export function createGrants({ rules, inheritances, exclusions, model }: PolicySet) {
   const byRole = Map.groupBy(rules, ({ roleKey }) => roleKey)
   const ancestors = ancestorsByRole(inheritances)
   const links = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
-  const rulesOf = (roleKey: string) => byRole.get(roleKey) ?? []
+  /** The rules that name this role, in the order of the files. */
+  const rulesOf = (roleKey: string): readonly Rule[] => byRole.get(roleKey) ?? []
+  /** The role itself and all that it inherits from, nearest first. */
   const lineage = (roleKey: string) => [roleKey, ...(ancestors.get(roleKey) ?? [])]
 
   const { superusers = [] } = model
   const deniedBy =
     superusers.length === 0 ? undefined : rules.find(({ effect }) => effect === 'deny')
 
-  function superuser(roleKey: string): Superuser | undefined {
+  /**
+   * Whether a clause of the matcher makes every rule match this role: it may make every call then, or
+   * none if a rule denies.
+   */
+  function superuser(roleKey: string) {
     // Without rules, nothing matches.
     if (superusers.length === 0 || rules.length === 0) return undefined
     const clause = superusers[superuserClauseOf(roleKey, ancestors.get(roleKey) ?? [], superusers)]
@@ -96,13 +80,15 @@ export function createGrants({ rules, inheritances, exclusions, model }: PolicyS
   }
 
   return {
+    /** Every role that a rule, an inheritance or a superuser clause names. */
     roles: new Set([
       ...byRole.keys(),
       ...superusers.map(({ roleKey }) => roleKey),
       ...inheritances.flatMap(({ roleKey, parentKey }) => [roleKey, parentKey]),
     ]),
     lineage,
-    parentsOf: (roleKey) => links.get(roleKey) ?? [],
+    /** The `g` lines that name this role as the heir. */
+    parentsOf: (roleKey: string): readonly Inheritance[] => links.get(roleKey) ?? [],
     superuser,
     rulesOf,
     excluded: createTree(

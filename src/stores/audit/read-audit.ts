@@ -6,16 +6,7 @@ import { toStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
 
 /** One recorded change. Rows of a newer version may have kinds and actions that this one lacks. */
-export interface AuditRecord {
-  readonly id: string
-  /** By the clock of the database, RFC 3339. */
-  readonly at: string
-  readonly actor: { readonly kind: string; readonly name: string; readonly origin: string }
-  readonly action: string
-  readonly subject: string
-  readonly before: unknown
-  readonly after: unknown
-}
+export type AuditRecord = Awaited<ReturnType<typeof readAudit>>[number]
 
 interface AuditQuery {
   /** Only changes of the last so many milliseconds. */
@@ -35,7 +26,7 @@ interface AuditQuery {
 export async function readAudit(
   { db, shapes }: Pick<Database, 'db' | 'shapes'>,
   { sinceMs, actor, action, subject, beforeId, limit }: AuditQuery,
-): Promise<readonly AuditRecord[]> {
+) {
   return withFaults(async () => {
     requireTable(await shapes(), 'postern_audit')
     const rows = await db
@@ -62,6 +53,7 @@ export async function readAudit(
       .execute()
     return rows.map(
       ({ id, at, kind, name, origin, action: done, subject: whom, before: was, after }) => ({
+        // `at`: by the clock of the database, RFC 3339.
         ...{ id, at: at ?? '', actor: { kind, name, origin }, action: done, subject: whom },
         ...{ before: detail(was), after: detail(after) },
       }),

@@ -5,20 +5,7 @@ import type { RedisClient } from '../redis/redis.ts'
 import { recordField, type StreamEntry, toEntry } from './login-log-entry.ts'
 
 /** The login records of every replica that are not in the table yet, in Redis. */
-export interface LoginLogStream {
-  /** Adds records; returns how many old ones were dropped. With `refuseWhenFull` it throws instead. */
-  append(records: readonly LoginRecord[]): Promise<number>
-  /** Takes entries that no consumer has. */
-  read(): Promise<readonly StreamEntry[]>
-  /** Takes entries of consumers that are idle for too long, and deletes consumers that are gone. */
-  claim(idleMs: number, goneMs: number): Promise<readonly StreamEntry[]>
-  /** Takes entries off the stream: they are in the table. */
-  done(ids: readonly string[]): Promise<void>
-  /** Takes an entry off the stream and keeps it apart, for an operator to look at. */
-  setAside(entry: StreamEntry, reason: string): Promise<void>
-  /** Forgets us, unless something of ours is left for others to claim. */
-  leave(): Promise<void>
-}
+export type LoginLogStream = ReturnType<typeof createLoginLogStream>
 
 interface LoginLogStreamOptions {
   /** Unique among the replicas. */
@@ -45,7 +32,7 @@ type RawEntries = readonly (readonly [string, readonly string[] | null])[]
 export function createLoginLogStream(
   redis: RedisClient,
   { consumer, maxEntries, refuseWhenFull }: LoginLogStreamOptions,
-): LoginLogStream {
+) {
   const stream = `${redis.prefix}login:log`
   const aside = `${redis.prefix}login:log:aside`
 
@@ -66,20 +53,23 @@ export function createLoginLogStream(
   }
 
   return {
-    async append(records) {
+    /** Adds records; returns how many old ones were dropped. With `refuseWhenFull` it throws instead. */
+    async append(records: readonly LoginRecord[]) {
       const texts = records.map((record) => JSON.stringify(record))
       const mode = refuseWhenFull ? 'refuse' : 'trim'
       const gone = await redis.runScript(appendScript, [stream], [maxEntries, mode, ...texts])
       if (gone === -1) throw new Fault('redis', { reason: `${stream} is full` })
       return Number(gone)
     },
+    /** Takes entries that no consumer has. */
     async read() {
       const answer = (await withGroup((commands) =>
         commands.xreadgroup('GROUP', group, consumer, 'COUNT', batchSize, 'STREAMS', stream, '>'),
       )) as readonly (readonly [string, RawEntries])[] | null
       return (answer?.[0]?.[1] ?? []).map(toEntry)
     },
-    async claim(idleMs, goneMs) {
+    /** Takes entries of consumers that are idle for too long, and deletes consumers that are gone. */
+    async claim(idleMs: number, goneMs: number) {
       const [, entries] = (await withGroup((commands) =>
         commands.xautoclaim(stream, group, consumer, idleMs, '0-0', 'COUNT', batchSize),
       )) as unknown as readonly [string, RawEntries]
@@ -87,11 +77,13 @@ export function createLoginLogStream(
       // Redis 6 gives nothing at all for entries that were trimmed meanwhile.
       return entries.filter((entry) => entry !== null).map(toEntry)
     },
-    async done(ids) {
+    /** Takes entries off the stream: they are in the table. */
+    async done(ids: readonly string[]) {
       if (ids.length === 0) return
       await redis.runScript(doneScript, [stream], [group, ...ids])
     },
-    async setAside({ id, fields }, reason) {
+    /** Takes an entry off the stream and keeps it apart, for an operator to look at. */
+    async setAside({ id, fields }: StreamEntry, reason: string) {
       const content = JSON.stringify(fields).slice(0, maxSetAsideChars)
       await redis.runScript(
         setAsideScript,
@@ -99,6 +91,7 @@ export function createLoginLogStream(
         [group, id, reason, content, maxSetAside],
       )
     },
+    /** Forgets us, unless something of ours is left for others to claim. */
     async leave() {
       await redis.runScript(forgetScript, [stream], [group, 0, consumer])
     },

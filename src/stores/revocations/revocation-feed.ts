@@ -5,7 +5,6 @@ import type { Revocation, Revocations } from '../../token/revocations.ts'
 import { keptFrom, type VerifiedToken } from '../../token/tokens.ts'
 import type { UserRevocation } from '../../token/user-marks.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
-import type { SnapshotState } from '../feed/write-failures.ts'
 import type { RevocationSnapshot } from './revocation-snapshot.ts'
 import type { RevocationStore } from './revocation-store.ts'
 import { RevocationSync } from './revocation-sync.ts'
@@ -15,21 +14,6 @@ export interface RevocationSettings {
   readonly maxAgeMs: number
   /** Then: keep serving, or answer 503 to tokens that the list says nothing about. */
   readonly whenStale: 'serve' | 'refuse'
-}
-
-/** Shown by `/readyz?verbose`. */
-interface RevocationState {
-  readonly source: RevocationStore['name']
-  readonly tokens: number
-  readonly users: number
-  /** Seconds since the store last confirmed the list; absent when it never did. */
-  readonly ageSeconds: number | undefined
-  readonly stale: boolean
-  readonly whenStale: RevocationSettings['whenStale']
-  /** Whether the store lacks a revocation made here. */
-  readonly pendingWrites: boolean
-  readonly lastError: string | undefined
-  readonly snapshot: SnapshotState | undefined
 }
 
 /**
@@ -42,19 +26,7 @@ interface RevocationState {
  * A successful attempt leads back to following, from the same position: a fleet that reconnects must
  * not read the whole list at once. `RevocationSync` compares it a little later.
  */
-export interface RevocationFeed {
-  /** The first attempt; then goes on by itself. Does not throw. */
-  readonly start: () => Promise<void>
-  /** Revokes here at once. `here`: the store was unreachable and gets it later. */
-  readonly revoke: (revocation: Revocation) => Promise<'everywhere' | 'here'>
-  /** Revokes all tokens of a user up to now, by the clock of the store, except one. */
-  readonly revokeUser: (
-    revocation: UserRevocation,
-    except?: VerifiedToken,
-  ) => Promise<'everywhere' | 'here'>
-  readonly state: () => RevocationState
-  readonly close: () => Promise<void>
-}
+export type RevocationFeed = ReturnType<typeof createRevocationFeed>
 
 export interface RevocationFeedParts extends RevocationSettings {
   readonly store: RevocationStore
@@ -69,7 +41,7 @@ export interface RevocationFeedParts extends RevocationSettings {
 /** Even if a message is lost, a revocation arrives in less than a second. */
 const POLL_MS = 500
 
-export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed {
+export function createRevocationFeed(parts: RevocationFeedParts) {
   const { store, revocations, log, maxAgeMs, whenStale, now, snapshot } = parts
   const sync = new RevocationSync({ store, revocations, learn })
   const polling = createPolling(attempt, POLL_MS)
@@ -131,6 +103,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   }
 
   return {
+    /** The first attempt; then goes on by itself. Does not throw. */
     async start() {
       const hasSnapshot = await readSnapshot()
       store.watch({
@@ -149,7 +122,8 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
         : 'started without a revocation list; revoked tokens are unknown'
       log.warn(fields, text)
     },
-    async revoke(revocation) {
+    /** Revokes here at once. `here`: the store was unreachable and gets it later. */
+    async revoke(revocation: Revocation) {
       learn(revocation)
       try {
         await sync.append(revocation)
@@ -160,7 +134,8 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
         return 'here'
       }
     },
-    async revokeUser(revocation, except) {
+    /** Revokes all tokens of a user up to now, by the clock of the store, except one. */
+    async revokeUser(revocation: UserRevocation, except?: VerifiedToken) {
       const kept = except === undefined ? [] : [keptFrom(revocation, except)]
       const entries = [...kept, revocation]
       try {
@@ -175,12 +150,15 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
         return 'here'
       }
     },
+    /** Shown by `/readyz?verbose`. */
     state: () => ({
       source: store.name,
       ...revocations.size(),
+      /** Seconds since the store last confirmed the list; absent when it never did. */
       ageSeconds: ageSeconds(),
       stale,
       whenStale,
+      /** Whether the store lacks a revocation made here. */
       pendingWrites: sync.hasPending(),
       lastError: failure,
       snapshot: snapshot?.state(),

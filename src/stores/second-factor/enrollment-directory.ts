@@ -6,28 +6,15 @@ import { utcText } from '../database/dialect.ts'
 import { codesLeft } from './codes-left.ts'
 
 /** An account with one-time codes, as operators see it. */
-export interface EnrolledAccount {
-  readonly userId: string
-  readonly username: string
-  readonly roleKey: string
-  readonly enrolledAt: string | null
-  /** Of the key that the secret is encrypted with; empty: `jwt.secret`. */
-  readonly keyId: string
-  /** The secret, encrypted. Not for output. */
-  readonly sealed: string
-  readonly recoveryCodesLeft: number
-  /** Wrong codes since the last right one. */
-  readonly failures: number
-}
+export type EnrolledAccount = Awaited<ReturnType<typeof enrolledAccounts>>[number]
 
 /**
  * Every live account with one-time codes, in the order of their IDs, or only the one with this ID.
- * Empty without the tables.
+ * Empty without the tables. `keyId` is of the key that the secret is encrypted with (empty:
+ * `jwt.secret`), `sealed` the encrypted secret, not for output, and `failures` are wrong codes since
+ * the last right one.
  */
-export function enrolledAccounts(
-  { db, shapes }: Database,
-  userId?: string,
-): Promise<readonly EnrolledAccount[]> {
+export function enrolledAccounts({ db, shapes }: Database, userId?: string) {
   return withFaults(async () => {
     const shape = await shapes()
     if (!shape.optional.has('postern_totp')) return []

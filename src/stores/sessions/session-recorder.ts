@@ -1,7 +1,7 @@
 import { BoundedQueue } from '../../background/bounded-queue.ts'
 import type { FeedLog } from '../../background/feed-log.ts'
 import { createOutbox } from '../../background/outbox.ts'
-import { createSeenSessions, type SeenToken, toMinute } from './seen-sessions.ts'
+import { createSeenSessions, toMinute } from './seen-sessions.ts'
 import {
   longest,
   SESSIONS_AT_ONCE,
@@ -12,22 +12,7 @@ import {
 } from './session-store.ts'
 
 /** Records sessions beside requests: nothing here throws or makes a caller wait. */
-export interface SessionRecorder {
-  /** A login issued this token. */
-  readonly opened: (session: Omit<Session, 'seenAt'>) => void
-  /** A request came with this token. */
-  readonly seen: (token: SeenToken) => void
-  /** A logout ended it. */
-  readonly ended: (session: SessionName) => void
-  readonly state: () => {
-    /** Writes that failed. */
-    readonly failures: number
-    /** Records that an outage lost, because too many were waiting. */
-    readonly dropped: number
-  }
-  /** Stores what is left, within two seconds. */
-  readonly close: () => Promise<void>
-}
+export type SessionRecorder = ReturnType<typeof createSessionRecorder>
 
 interface RecorderParts {
   readonly store: SessionStore
@@ -57,7 +42,7 @@ const limits = {
  * was seen is written about every minute. What a store does not take stays here and is retried: an
  * outage loses only what exceeds `MOST_WAITING`, and when tokens were last seen.
  */
-export function createSessionRecorder(parts: RecorderParts): SessionRecorder {
+export function createSessionRecorder(parts: RecorderParts) {
   const { store, markServices = async () => {}, now, log } = parts
   const added = new BoundedQueue<Session>(limits)
   const removed = new BoundedQueue<SessionName>(limits)
@@ -96,18 +81,23 @@ export function createSessionRecorder(parts: RecorderParts): SessionRecorder {
   })
   outbox.wake()
   return {
-    opened(session) {
+    /** A login issued this token. */
+    opened(session: Omit<Session, 'seenAt'>) {
       const agent = session.agent.slice(0, longest.agent)
       added.add({ ...session, agent, seenAt: toMinute(session.issuedAt) })
       outbox.wake()
     },
+    /** A request came with this token. */
     seen: noted.note,
-    ended({ id, userId }) {
+    /** A logout ended it. */
+    ended({ id, userId }: SessionName) {
       added.waiting.delete(id)
       removed.add({ id, userId })
       outbox.wake()
     },
+    /** Writes that failed, and records that an outage lost, because too many were waiting. */
     state: () => ({ failures: outbox.failures(), dropped: added.dropped + removed.dropped }),
+    /** Stores what is left, within two seconds. */
     close: () => outbox.close(),
   }
 }

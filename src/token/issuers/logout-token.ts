@@ -6,13 +6,7 @@ import type { IssuerKeySet } from './issuer-key-set.ts'
 import { hasLogoutEvent, shortType } from './token-purpose.ts'
 
 /** Which sessions ended at a provider: one, or all of a user. */
-export interface EndedSession {
-  readonly tokenId: string
-  readonly subject: string | undefined
-  readonly session: string | undefined
-  /** Seconds since the epoch, after which the token is refused anyway. */
-  readonly expiresAt: number
-}
+export type EndedSession = Awaited<ReturnType<typeof verifyLogoutToken>>
 
 interface LogoutTokenParts {
   readonly issuer: string
@@ -31,10 +25,7 @@ const maxAgeSeconds = 300
 const skewSeconds = 60
 
 /** Verifies a logout token (OpenID Connect Back-Channel Logout 1.0, 2.6), except that it is used once. */
-export async function verifyLogoutToken(
-  text: string,
-  parts: LogoutTokenParts,
-): Promise<EndedSession> {
+export async function verifyLogoutToken(text: string, parts: LogoutTokenParts) {
   const compact = parseCompactForm(text, maxBytes)
   const claims = parseObject(compact?.payload)
   if (compact === undefined || claims === undefined) throw bad('it is not a JWT')

@@ -2,13 +2,7 @@ import { isRecord } from '../../../kernel/json.ts'
 import { didYouMean, nearest } from '../../../kernel/suggest.ts'
 
 /** What a module declares about itself, complete and valid. */
-export interface Declaration {
-  readonly name: string
-  readonly fields: readonly DeclaredField[]
-  readonly captcha: boolean
-  readonly countBy: string
-  readonly secondFactor: boolean
-}
+export type Declaration = ReturnType<typeof readDeclaration>
 
 export interface DeclaredField {
   readonly name: string
@@ -29,10 +23,7 @@ const methodName = /^[a-z0-9-]{1,32}$/
 export class Undeclared extends Error {}
 
 /** Reads the exports of a module. `fileName` is the name it has unless it exports one. */
-export function readDeclaration(
-  exported: Readonly<Record<string, unknown>>,
-  fileName: string,
-): Declaration {
+export function readDeclaration(exported: Readonly<Record<string, unknown>>, fileName: string) {
   const { verifyCredentials, name = fileName, captcha = true, secondFactor = true } = exported
   checkSpelling(exported)
   if (typeof verifyCredentials !== 'function') {

@@ -19,17 +19,7 @@ export interface Followed {
 }
 
 /** What operators see of it. */
-export interface FollowState {
-  /** What was last published, or found to be published already. */
-  readonly revision: string | undefined
-  readonly rows: number | undefined
-  /** When the table was last compared, and when it last changed what is published. */
-  readonly checkedAt: string | undefined
-  readonly publishedAt: string | undefined
-  /** Why nothing is published, if so; the last good revision stays active. */
-  readonly stopped: string | undefined
-  readonly reloads: { readonly ok: number; readonly failed: number }
-}
+export type FollowState = ReturnType<ReturnType<typeof createFollower>['state']>
 
 interface FollowerParts {
   readonly table: WatchedTable
@@ -111,8 +101,11 @@ export function createFollower(parts: FollowerParts) {
 
   const polling = createPolling(attempt, parts.everyMs)
   return {
-    state: (): FollowState => ({
+    state: () => ({
+      // What was last published, or found to be published already; when the table was last compared, and
+      // when it last changed what is published.
       ...{ revision, rows: rowCount, checkedAt, publishedAt },
+      /** Why nothing is published, if so; the last good revision stays active. */
       stopped: reloads.failure()?.text,
       reloads: reloads.counts(),
     }),

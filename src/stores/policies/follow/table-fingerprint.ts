@@ -2,19 +2,10 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { Invalid } from '../../../kernel/errors.ts'
 import { withFaults } from '../../database/database-fault.ts'
 import { rowDigest } from '../../database/dialect.ts'
-import {
-  type CasbinRow,
-  type CasbinTable,
-  findCasbinTables,
-  readCasbinTable,
-} from '../casbin-rows.ts'
+import { type CasbinTable, findCasbinTables, readCasbinTable } from '../casbin-rows.ts'
 
 /** A policy table that changes while we look. */
-export interface WatchedTable {
-  /** Equal as long as the rows are: one query that transfers one row for each table. */
-  fingerprint(): Promise<string>
-  rows(): Promise<readonly CasbinRow[]>
-}
+export type WatchedTable = ReturnType<typeof watchCasbinTable>
 
 /** An operator or an upgrade may add a table or a column. */
 const lookAgainMs = 60_000
@@ -26,7 +17,7 @@ const harmless = /^(?:id|ptype|v[0-7]|created_at|updated_at|create_by|update_by)
  * Watches the tables of go-admin, or the one that is named. Throws `Invalid` for a table with a column
  * of unknown meaning: a column such as `deleted_at` could say that a row does not count.
  */
-export function watchCasbinTable<Schema>(db: Kysely<Schema>, named?: string): WatchedTable {
+export function watchCasbinTable<Schema>(db: Kysely<Schema>, named?: string) {
   let known: { readonly tables: readonly CasbinTable[]; readonly until: number } | undefined
 
   async function tables(): Promise<readonly CasbinTable[]> {
@@ -39,6 +30,7 @@ export function watchCasbinTable<Schema>(db: Kysely<Schema>, named?: string): Wa
   }
 
   return {
+    /** Equal as long as the rows are: one query that transfers one row for each table. */
     fingerprint: () =>
       withFaults(async () => {
         try {

@@ -46,23 +46,13 @@ const maxReport = 16 * 1024
 const maxSigned = 8 * 1024
 
 /** The replicas that report to one Redis. */
-export interface Replicas {
-  /** Returns whether a console watches decisions. */
-  report(own: OwnReport): Promise<boolean>
-  /** At an orderly end, or when a person says that it no longer runs. */
-  forget(id: string): Promise<void>
-  /** Forgets those that ran on this host and are certain to have ended. To be called at the start. */
-  forgetEnded(own: OwnProcess): Promise<void>
-  /** Replicas that reported within the time for which replicas are known, by id. */
-  list(): Promise<readonly ReplicaReport[]>
-  /** These replicas with the signatures of their policies. */
-  signed(): Promise<readonly SignedReport[]>
-}
+export type Replicas = ReturnType<typeof createReplicas>
 
 /** With `memoryMs`, reports forget the replicas that have been silent for longer. */
-export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): Replicas {
+export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs) {
   const keys = policyKeys(redis.prefix)
 
+  /** At an orderly end, or when a person says that it no longer runs. */
   async function forget(id: string): Promise<void> {
     await redis.run((commands) => commands.zrem(keys.knownReplicas, id))
     await redis.run((commands) => commands.hdel(keys.replicaReports, id))
@@ -86,7 +76,8 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
 
   return {
     forget,
-    async report({ id, lastError, signed, ...own }) {
+    /** Returns whether a console watches decisions. */
+    async report({ id, lastError, signed, ...own }: OwnReport) {
       const touched = [
         keys.knownReplicas,
         keys.replicaReports,
@@ -104,7 +95,8 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
       const values = [id, report, own.sequence ?? 0, memoryMs, MAX_KNOWN, GONE_MS]
       return (await redis.runScript(reportScript, touched, values)) === 1
     },
-    async forgetEnded(own) {
+    /** Forgets those that ran on this host and are certain to have ended. To be called at the start. */
+    async forgetEnded(own: OwnProcess) {
       const known = await timesIn(keys.knownReplicas)
       // A fleet that starts at once must not read a thousand reports a thousand times.
       const ids = [...known.keys()].filter((id) => mayBeGone(id, own))
@@ -114,7 +106,10 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
         if (isGone(processIn(texts[at] ?? ''), own)) await forget(id)
       }
     },
-    list: async () => (await listed()).map(({ signed: _, ...report }) => report),
+    /** Replicas that reported within the time for which replicas are known, by id. */
+    list: async (): Promise<readonly ReplicaReport[]> =>
+      (await listed()).map(({ signed: _, ...report }) => report),
+    /** These replicas with the signatures of their policies. */
     signed: listed,
   }
 

@@ -1,26 +1,17 @@
 import { hasStrings, readJson } from '../../../kernel/json.ts'
-import { parseStatement, readSigned, type Signed } from '../../../signing/statement.ts'
+import { parseStatement, readSigned } from '../../../signing/statement.ts'
 import { isSequence } from '../../latest-time.ts'
 import { isRevision } from '../document/policy-document.ts'
 
 /** The policy that gateways evaluate beside the live one. */
-export interface ShadowHead {
-  readonly revision: string
-  /** When it was pushed, by the clock of Redis, in ms; a later shadow has a higher one. */
-  readonly sequence: number
-  readonly author: string
-  readonly message: string
-  /** The live revision that its files come from. */
-  readonly base?: string
-  readonly signed?: Signed
-}
+export type ShadowHead = NonNullable<ReturnType<typeof parseShadowHead>>
 
 const maxLength = 256 * 1024
 const maxAuthor = 256
 const maxMessage = 4096
 
 /** Parses the value of `policy:shadow`; `undefined` when it is invalid. */
-export function parseShadowHead(text: string): ShadowHead | undefined {
+export function parseShadowHead(text: string) {
   if (text.length > maxLength) return undefined
   const value = readJson(text)
   if (!hasStrings(value, ['revision', 'author', 'message'])) return undefined
@@ -32,9 +23,11 @@ export function parseShadowHead(text: string): ShadowHead | undefined {
   const { base } = value
   return {
     revision,
+    /** When it was pushed, by the clock of Redis, in ms; a later shadow has a higher one. */
     sequence,
     author: String(author).slice(0, maxAuthor),
     message: String(message).slice(0, maxMessage),
+    /** The live revision that its files come from. */
     ...(isRevision(base) && { base }),
     ...(signed !== undefined && { signed }),
   }

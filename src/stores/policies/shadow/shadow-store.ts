@@ -6,7 +6,7 @@ import type { RedisClient } from '../../redis/redis.ts'
 import { formatDocument, type PolicyDocument } from '../document/policy-document.ts'
 import { maxHead, policyKeys } from '../document/policy-keys.ts'
 import { parseShadowHead, type ShadowHead } from './shadow-head.ts'
-import { createShadowReports, type ShadowReport } from './shadow-reports.ts'
+import { createShadowReports } from './shadow-reports.ts'
 import { endShadowScript, pushShadowScript } from './shadow-scripts.ts'
 
 /** What Redis has as the shadow; its head is `undefined` when that is invalid. */
@@ -29,30 +29,27 @@ export interface ShadowPush {
 }
 
 /** The shadow in Redis. Every method throws a Fault when Redis fails. */
-export interface ShadowStore {
-  read(): Promise<StoredShadow | undefined>
-  /** What the replicas say about it, those that have ended included. */
-  reports(): Promise<readonly ShadowReport[]>
-  /** `undefined`: another shadow was pushed or ended meanwhile, and nothing was changed. */
-  push(document: PolicyDocument, push: ShadowPush): Promise<ShadowHead | undefined>
-  /** Returns whether it ended; otherwise it was not there any more. */
-  end(shadow: StoredShadow): Promise<boolean>
-}
+export type ShadowStore = ReturnType<typeof createShadowStore>
 
 /** Repeats work that failed because Redis fails over. */
 type Retry = <T>(work: () => Promise<T>) => Promise<T>
 
-export function createShadowStore(redis: RedisClient, retry: Retry): ShadowStore {
+export function createShadowStore(redis: RedisClient, retry: Retry) {
   const keys = policyKeys(redis.prefix)
   const reported = [keys.shadowReplicas, keys.shadowReports]
 
   return {
-    async read() {
+    async read(): Promise<StoredShadow | undefined> {
       const text = await retry(() => readText(redis, keys.shadow, maxHead))
       return text === undefined ? undefined : { text, head: parseShadowHead(text) }
     },
+    /** What the replicas say about it, those that have ended included. */
     reports: () => retry(createShadowReports(redis).list),
-    async push(document, { author, message, base, signed, over, isReplacing }) {
+    /** `undefined`: another shadow was pushed or ended meanwhile, and nothing was changed. */
+    async push(
+      document: PolicyDocument,
+      { author, message, base, signed, over, isReplacing }: ShadowPush,
+    ) {
       const { revision } = document
       const id = randomUUID()
       const named = [keys.shadow, keys.document(revision), keys.head, keys.history, ...reported]
@@ -76,7 +73,8 @@ export function createShadowStore(redis: RedisClient, retry: Retry): ShadowStore
       if (head === undefined) throw new Fault('redis', { reason: `${keys.shadow} is invalid` })
       return head
     },
-    async end(shadow) {
+    /** Returns whether it ended; otherwise it was not there any more. */
+    async end(shadow: StoredShadow) {
       const touched = [keys.shadow, keys.head, keys.history, ...reported, ...documentKeys(shadow)]
       const values = [shadow.text, keys.channel]
       return (await retry(() => redis.runScript(endShadowScript, touched, values))) === 1

@@ -708,7 +708,14 @@ export type PolicyPromote = {
   readonly parent?: string | undefined
   readonly replay?: Replay | undefined
   readonly engine: {
-    readonly [member: string]: unknown
+    readonly name: 'index' | 'casbin'
+    readonly reason: string
+    readonly outsideIndex?: readonly string[] | undefined
+    readonly cost?: {
+      readonly msPerDecision: number
+      readonly decisions: number
+      readonly rules: number
+    } | undefined
   }
   readonly diff?: AccessDiff | undefined
   /** Why a failover of Redis could lose it. */
@@ -733,9 +740,7 @@ export type PolicyPromote = {
       readonly lost: boolean
       readonly lastError?: string | undefined
       readonly version: string
-      readonly facts?: {
-        readonly [member: string]: unknown
-      } | undefined
+      readonly facts?: ReplicaFacts | undefined
     }[]
     readonly behind: readonly {
       readonly id: string
@@ -747,9 +752,7 @@ export type PolicyPromote = {
       readonly lost: boolean
       readonly lastError?: string | undefined
       readonly version: string
-      readonly facts?: {
-        readonly [member: string]: unknown
-      } | undefined
+      readonly facts?: ReplicaFacts | undefined
     }[]
     readonly lost: readonly {
       readonly id: string
@@ -761,9 +764,7 @@ export type PolicyPromote = {
       readonly lost: boolean
       readonly lastError?: string | undefined
       readonly version: string
-      readonly facts?: {
-        readonly [member: string]: unknown
-      } | undefined
+      readonly facts?: ReplicaFacts | undefined
     }[]
     readonly expected?: number | undefined
     readonly problem?: string | undefined
@@ -771,7 +772,10 @@ export type PolicyPromote = {
 } | {
   readonly ok: boolean
   readonly obstacles: readonly {
-    readonly [member: string]: unknown
+    readonly kind: 'no-evidence' | 'would-deny' | 'failed' | 'not-evaluating' | 'lost' | 'too-short'
+    readonly count?: number | undefined
+    readonly most?: number | undefined
+    readonly replica?: EvaluatingReplica | undefined
   }[]
   readonly evidence: {
     readonly replicas: readonly EvaluatingReplica[]
@@ -823,7 +827,14 @@ export type PolicyPush = {
   readonly parent?: string | undefined
   readonly replay?: Replay | undefined
   readonly engine: {
-    readonly [member: string]: unknown
+    readonly name: 'index' | 'casbin'
+    readonly reason: string
+    readonly outsideIndex?: readonly string[] | undefined
+    readonly cost?: {
+      readonly msPerDecision: number
+      readonly decisions: number
+      readonly rules: number
+    } | undefined
   }
   readonly diff?: AccessDiff | undefined
   /** Why a failover of Redis could lose it. */
@@ -848,9 +859,7 @@ export type PolicyPush = {
       readonly lost: boolean
       readonly lastError?: string | undefined
       readonly version: string
-      readonly facts?: {
-        readonly [member: string]: unknown
-      } | undefined
+      readonly facts?: ReplicaFacts | undefined
     }[]
     readonly behind: readonly {
       readonly id: string
@@ -862,9 +871,7 @@ export type PolicyPush = {
       readonly lost: boolean
       readonly lastError?: string | undefined
       readonly version: string
-      readonly facts?: {
-        readonly [member: string]: unknown
-      } | undefined
+      readonly facts?: ReplicaFacts | undefined
     }[]
     readonly lost: readonly {
       readonly id: string
@@ -876,9 +883,7 @@ export type PolicyPush = {
       readonly lost: boolean
       readonly lastError?: string | undefined
       readonly version: string
-      readonly facts?: {
-        readonly [member: string]: unknown
-      } | undefined
+      readonly facts?: ReplicaFacts | undefined
     }[]
     readonly expected?: number | undefined
     readonly problem?: string | undefined
@@ -886,10 +891,26 @@ export type PolicyPush = {
 } | {
   readonly ok: boolean
   readonly shadow: {
-    readonly [member: string]: unknown
+    readonly revision: string
+    readonly author: string
+    readonly message: string
+    readonly base?: string | undefined
+    /** When it was pushed, in milliseconds. */
+    readonly sequence: number
+    readonly signed?: {
+      readonly statement: string
+      readonly signatures: readonly string[]
+    } | undefined
   }
   readonly engine: {
-    readonly [member: string]: unknown
+    readonly name: 'index' | 'casbin'
+    readonly reason: string
+    readonly outsideIndex?: readonly string[] | undefined
+    readonly cost?: {
+      readonly msPerDecision: number
+      readonly decisions: number
+      readonly rules: number
+    } | undefined
   }
   readonly diff?: AccessDiff | undefined
   readonly replicas?: readonly EvaluatingReplica[] | undefined
@@ -902,7 +923,14 @@ export type PolicyPush = {
   readonly parent: string | null
   readonly replay?: Replay | undefined
   readonly engine: {
-    readonly [member: string]: unknown
+    readonly name: 'index' | 'casbin'
+    readonly reason: string
+    readonly outsideIndex?: readonly string[] | undefined
+    readonly cost?: {
+      readonly msPerDecision: number
+      readonly decisions: number
+      readonly rules: number
+    } | undefined
   }
   readonly diff?: AccessDiff | undefined
   readonly replicas?: readonly {
@@ -915,7 +943,14 @@ export type PolicyPush = {
   readonly shadow: string
   readonly replaces?: string | null | undefined
   readonly engine: {
-    readonly [member: string]: unknown
+    readonly name: 'index' | 'casbin'
+    readonly reason: string
+    readonly outsideIndex?: readonly string[] | undefined
+    readonly cost?: {
+      readonly msPerDecision: number
+      readonly decisions: number
+      readonly rules: number
+    } | undefined
   }
   readonly diff?: AccessDiff | undefined
 } | {
@@ -998,7 +1033,14 @@ export interface PolicyRollback {
   readonly parent?: string | undefined
   readonly replay?: Replay | undefined
   readonly engine: {
-    readonly [member: string]: unknown
+    readonly name: 'index' | 'casbin'
+    readonly reason: string
+    readonly outsideIndex?: readonly string[] | undefined
+    readonly cost?: {
+      readonly msPerDecision: number
+      readonly decisions: number
+      readonly rules: number
+    } | undefined
   }
   readonly diff?: AccessDiff | undefined
   /** Why a failover of Redis could lose it. */
@@ -1023,9 +1065,7 @@ export interface PolicyRollback {
       readonly lost: boolean
       readonly lastError?: string | undefined
       readonly version: string
-      readonly facts?: {
-        readonly [member: string]: unknown
-      } | undefined
+      readonly facts?: ReplicaFacts | undefined
     }[]
     readonly behind: readonly {
       readonly id: string
@@ -1037,9 +1077,7 @@ export interface PolicyRollback {
       readonly lost: boolean
       readonly lastError?: string | undefined
       readonly version: string
-      readonly facts?: {
-        readonly [member: string]: unknown
-      } | undefined
+      readonly facts?: ReplicaFacts | undefined
     }[]
     readonly lost: readonly {
       readonly id: string
@@ -1051,9 +1089,7 @@ export interface PolicyRollback {
       readonly lost: boolean
       readonly lastError?: string | undefined
       readonly version: string
-      readonly facts?: {
-        readonly [member: string]: unknown
-      } | undefined
+      readonly facts?: ReplicaFacts | undefined
     }[]
     readonly expected?: number | undefined
     readonly problem?: string | undefined
@@ -1123,9 +1159,7 @@ export interface PolicyStatus {
     readonly lost: boolean
     readonly lastError?: string | undefined
     readonly version: string
-    readonly facts?: {
-      readonly [member: string]: unknown
-    } | undefined
+    readonly facts?: ReplicaFacts | undefined
   }[]
   /** null: no shadow runs. */
   readonly shadow: {
@@ -1321,7 +1355,13 @@ export interface ProposalEvidence {
     readonly coverage: number
   } | undefined
   readonly replay?: {
-    readonly [member: string]: unknown
+    readonly decisions: number
+    readonly asked: number
+    readonly unchanged: number
+    readonly wouldDeny: number
+    readonly wouldAllow: number
+    readonly first?: string | undefined
+    readonly last?: string | undefined
   } | undefined
 }
 

@@ -22,7 +22,3 @@ export const list = <Schema extends TSchema>(schema: Schema) => Type.Array(schem
 
 /** A schema of values whose type is said elsewhere. */
 export const typed = <Value>(schema: TSchema) => schema as unknown as TUnsafe<Value>
-
-/** An object with members that its schema does not list. */
-export const open = <Value = object>() =>
-  typed<Value>(Type.Object({}, { additionalProperties: true }))

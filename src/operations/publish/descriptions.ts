@@ -2,18 +2,17 @@ import { Type, type ValueOf } from '../../config/schema/type.ts'
 import type { FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { Obstacle } from '../../policy/shadow/promotion.ts'
 import type { Head, ReplicaReport } from '../../stores/policies/policy-store.ts'
-import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
 import { change, local, question } from '../operation.ts'
 import { accessDiff } from '../policy/check-descriptions.ts'
 import type { diffDocument } from '../policy/diff-document.ts'
-import type { EngineReport } from '../policy/engine-cost.ts'
 import { replayed } from '../policy/evidence-descriptions.ts'
+import { engine } from '../policy/schemas.ts'
+import { facts } from '../running/descriptions.ts'
 import {
   flag,
   list,
   nullable,
   number,
-  open,
   optional,
   text,
   time,
@@ -41,7 +40,7 @@ const replica = typed<ReplicaReport>(
       lost: flag,
       lastError: optional(text),
     },
-    ...{ version: text, facts: optional(open()) },
+    ...{ version: text, facts: optional(facts) },
   }),
 )
 
@@ -146,7 +145,12 @@ const proposal = {
     {
       warnings: whole,
       tests: Type.Optional(Type.Object({ passed: whole, coverage: number })),
-      replay: Type.Optional(open()),
+      replay: Type.Optional(
+        Type.Object({
+          ...{ decisions: whole, asked: whole, unchanged: whole, wouldDeny: whole },
+          ...{ wouldAllow: whole, first: optional(text), last: optional(text) },
+        }),
+      ),
     },
     { title: 'ProposalEvidence' },
   ),
@@ -281,7 +285,7 @@ const publishing = {
 } as const
 
 const checked = {
-  ...{ replay: optional(replayed), engine: open<EngineReport>(), diff: optional(diff) },
+  ...{ replay: optional(replayed), engine, diff: optional(diff) },
 } as const
 const publishPlan = Type.Object({
   dryRun: Type.Literal(true),
@@ -314,8 +318,13 @@ const shadowPlan = Type.Object({
   ...{ dryRun: Type.Literal(true), ok: flag, shadow: text, replaces: optional(nullable(text)) },
   ...shadowChecked,
 })
+const shadowHead = Type.Object({
+  ...{ revision: text, author: text, message: text, base: Type.Optional(text) },
+  sequence: Type.Integer({ description: 'When it was pushed, in milliseconds.' }),
+  signed: Type.Optional(signed),
+})
 const shadowPushed = Type.Object({
-  ...{ ok: flag, shadow: open<ShadowHead>(), ...shadowChecked },
+  ...{ ok: flag, shadow: shadowHead, ...shadowChecked },
   replicas: optional(list(evaluating)),
 })
 /** What would become the shadow. */
@@ -460,6 +469,13 @@ signed it. When policy.trust requires one signature, push DIR --key signs and pu
   plan: Type.Union([publishPlan, shadowPlan]),
 })
 
+const obstacle = typed<Obstacle>(
+  Type.Object({
+    kind: word('no-evidence', 'would-deny', 'failed', 'not-evaluating', 'lost', 'too-short'),
+    ...{ count: optional(whole), most: optional(whole), replica: optional(evaluating) },
+  }),
+)
+
 export const policyPromote = change({
   name: 'policy promote',
   summary: 'make the shadow live if its evidence allows it',
@@ -498,7 +514,7 @@ of this revision when more than one signature is required.`,
   document: Type.Union([
     publication,
     Type.Object({
-      ...{ ok: flag, obstacles: list(open<Obstacle>()) },
+      ...{ ok: flag, obstacles: list(obstacle) },
       evidence: typed<FleetEvidence>(Type.Object(evidence)),
     }),
   ]),

@@ -101,7 +101,8 @@ const targetOut = Type.Object(
   { title: 'TargetOut' },
 )
 
-const facts = Type.Object(
+/** What a replica says of itself. */
+export const facts = Type.Object(
   {
     ...{ startedAt: time, mode: text },
     worker: Type.Optional(Type.Integer({ description: 'Absent without several workers.' })),

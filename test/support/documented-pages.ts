@@ -89,7 +89,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
   'docs/mysql.md': { commands: 2, servers: ['mariadb'], programs: ['mariadb'] },
   'docs/migrate.md': { commands: 14, servers: ['postgres'], programs: ['psql'] },
   'docs/roles.md': { commands: 14 },
-  'docs/service-accounts.md': { commands: 8 },
+  'docs/service-accounts.md': { commands: 12, ports: [9200], files: ['policies'] },
   'docs/sessions.md': { commands: 11, files: ['policies'] },
   'docs/cors.md': { commands: 11 },
   'docs/guardrails.md': { commands: 2, files: ['policies'] },

@@ -8,7 +8,14 @@ import { Fault } from '../../src/kernel/errors.ts'
 import { readOpenApi } from '../../src/openapi/document.ts'
 import { type DocumentedAnswer, documentedOperations } from '../support/documented.ts'
 import { oidcSettings, startFakeProvider } from '../support/fake-provider.ts'
-import { ask, asked, type ContractName, contractNames, contracts } from '../support/forward-auth.ts'
+import {
+  ask,
+  askAbout,
+  asked,
+  type ContractName,
+  contractNames,
+  contracts,
+} from '../support/forward-auth.ts'
 import { settingsOf, startIssuer } from '../support/issuer-server.ts'
 import { mountKeys, newKey, signedBy } from '../support/keys.ts'
 import { goodLogin, postLogin } from '../support/log-in.ts'
@@ -412,6 +419,15 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
       statuses.push(answer.status)
     }
     expect(statuses).toEqual([200, 400, 401, 403, 404, 405, 414, 417, 200, 429, 431])
+  })
+
+  test.each(contractNames)('to a browser that %s asks about', async (name) => {
+    const postern = await startWithPage({ config: asked() })
+
+    const answer = await askAbout(postern, name, 'GET /a', { headers: navigation })
+
+    expectDocumented(checkOf[name], answer)
+    expect(answer.status).toBe(name === 'nginx' ? 401 : 302)
   })
 
   test('and every documented status occurs, but for those that need a slow or broken part', () => {

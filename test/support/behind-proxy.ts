@@ -23,6 +23,7 @@ export interface Sent {
   readonly as?: string
   readonly headers?: readonly string[]
   readonly host?: string
+  readonly body?: string
 }
 
 /** Every path is checked, but for those below /open. */
@@ -58,10 +59,10 @@ export async function startBehind(
 
   async function call(
     line: string,
-    { as, headers = [], host = 'gateway.test' }: Sent = {},
+    { as, headers = [], host = 'gateway.test', body = '' }: Sent = {},
   ): Promise<RawAnswer> {
     const token = as === undefined ? [] : [`Authorization: Bearer ${tokenOf(as)}`]
-    const plain = request(line, [...token, ...headers])
+    const plain = request(line, [...token, ...headers], body)
     const text = plain.replace('Host: gateway.test', `Host: ${host}`)
     const bytes = Buffer.from(text, 'latin1')
     const { answers } = await sendRaw(port, bytes, { quietMs: 60_000 })
@@ -76,5 +77,5 @@ export async function startBehind(
       : { host: 'open.test' }
     return (await call('GET /open/ready', host)).status === 200
   })
-  return { backend: postern.upstream, call, port }
+  return { postern, backend: postern.upstream, call, port }
 }

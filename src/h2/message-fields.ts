@@ -1,18 +1,12 @@
 import { UntracedError } from '../kernel/untraced-error.ts'
 import type { Field } from './hpack/decoder.ts'
 
-/** The header section of a request. */
-export interface RequestFields {
-  readonly method: string
-  /** Empty for CONNECT, which has neither. */
-  readonly scheme: string
-  readonly path: string
-  /** The host that both `:authority` and Host name; `undefined` if the request has neither. */
-  readonly host: string | undefined
-  /** Name, value, name, value … without pseudo-headers and Host; all cookies in one field. */
-  readonly headers: string[]
-  readonly contentLength: number | undefined
-}
+/**
+ * The header section of a request. `scheme` and `path` are empty for CONNECT, `host` is what both
+ * `:authority` and Host name. `headers` are name, value, name, value … without pseudo-headers and Host,
+ * with all cookies in one field.
+ */
+export type RequestFields = ReturnType<typeof readRequest>
 
 /** The header section of a response. */
 export interface ResponseFields {
@@ -50,7 +44,7 @@ const unfitForAuthority = /[@/?#\\]/
 const lengthForm = /^\d{1,15}$/
 
 /** Throws MalformedMessage. */
-export function readRequest(fields: readonly Field[]): RequestFields {
+export function readRequest(fields: readonly Field[]) {
   const headers: string[] = []
   const seen: Seen = { contentLength: undefined, host: undefined, cookieAt: -1 }
   let method: string | undefined

@@ -4,35 +4,16 @@ import { resolve } from 'node:path'
 import { type Admission, createAdmission } from '../admission/verdict.ts'
 import { accessSettings } from '../config/access-settings.ts'
 import { type ConfigReading, type ConfigSource, configFile, readConfig } from '../config/load.ts'
-import type { Config } from '../config/schema/schema.ts'
 import { count } from '../kernel/count.ts'
 import { Fault, Invalid, type Problem, withoutFix } from '../kernel/errors.ts'
-import type { Trust } from '../signing/trust.ts'
 import { readTrust } from '../stores/keys/trusted-keys.ts'
 import type { PolicyStore } from '../stores/policies/policy-store.ts'
 import { failoverTimeout } from '../stores/redis/failover-timeout.ts'
 import type { RedisSettings } from '../stores/redis/redis.ts'
 import type { Surroundings } from './context.ts'
-import type { SharedStores } from './shared-stores.ts'
 
 /** What the policy commands need from the configuration. */
-export interface PolicySettings {
-  readonly config: Config | undefined
-  readonly shared: SharedStores | undefined
-  /** Throws `Invalid` when the user named a configuration that is not valid. */
-  readonly directory: string
-  /** Throws `Invalid` when no setting names a Redis. */
-  redis(): RedisSettings
-  /** Whose signatures gateways require; `undefined` when they require none. Throws `Invalid`. */
-  trust(): Trust | undefined
-  /** What `admission` is made of, as plain data. */
-  readonly access: object | undefined
-  /**
-   * Routes and own endpoints, and a note for the user when no configuration provides them. Throws
-   * `Invalid` like `directory`.
-   */
-  admission(): { readonly admission: Admission; readonly note: string | undefined }
-}
+export type PolicySettings = ReturnType<typeof policySettings>
 
 /** A person waits longer than a request, and their machine may be farther from Redis. */
 const minConnectTimeoutMs = 5000
@@ -43,7 +24,7 @@ const minCommandTimeoutMs = 3000
  * secrets of a gateway, so a missing signing secret is accepted. So is a default file that is not valid:
  * the directory is then `policies`, POSTERN_REDIS__URL may name a Redis, and routes are ignored.
  */
-export function policySettings(named: string | undefined, io: Surroundings): PolicySettings {
+export function policySettings(named: string | undefined, io: Surroundings) {
   const source = { file: named, env: io.env, cwd: io.cwd }
   const { config, problems } = readWithoutSecret(source)
   const { POSTERN_CONFIG: byEnvironment, POSTERN_REDIS__URL: url } = io.env
@@ -53,13 +34,19 @@ export function policySettings(named: string | undefined, io: Surroundings): Pol
   return {
     config,
     shared: io.shared,
+    /** What `admission` is made of, as plain data. */
     access: config && accessSettings(config),
+    /** Throws `Invalid` when the user named a configuration that is not valid. */
     get directory() {
       if (config !== undefined) return config.policy.directory
       // The user chose a file: its directory must not be guessed.
       if (!isDefault) throw new Invalid(problems)
       return 'policies'
     },
+    /**
+     * Routes and own endpoints, and a note for the user when no configuration provides them. Throws
+     * `Invalid` like `directory`.
+     */
     admission() {
       if (config !== undefined) {
         const admission = createAdmission(accessSettings(config))
@@ -71,12 +58,14 @@ export function policySettings(named: string | undefined, io: Surroundings): Pol
         note: `routes are ignored: ${firstOf(problems)}; give a configuration with --config`,
       }
     },
+    /** Whose signatures gateways require; `undefined` when they require none. Throws `Invalid`. */
     trust() {
       if (config === undefined && !isDefault) throw new Invalid(problems)
       const settings = config?.policy.trust
       return settings === undefined ? undefined : readTrust(settings, io.cwd)
     },
-    redis() {
+    /** Throws `Invalid` when no setting names a Redis. */
+    redis(): RedisSettings {
       if (config?.redis.url !== undefined)
         return withInteractiveTimeouts({ ...config.redis, url: config.redis.url })
       // The user chose a file: its prefix must not be guessed either.

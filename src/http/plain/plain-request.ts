@@ -1,16 +1,11 @@
 import { isFieldName } from '../../wire/header-fields.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
 
-/** A request that all parsers read the same way. */
-export interface PlainRequest {
-  readonly method: string
-  readonly target: string
-  /** Name, value, name, value … in the order and spelling of the client. */
-  readonly headers: readonly string[]
-  /** Where the body begins and where the request ends in the bytes that were read. */
-  readonly bodyAt: number
-  readonly end: number
-}
+/**
+ * A request that all parsers read the same way. `headers` are name, value, name, value … in the order and
+ * spelling of the client; `bodyAt` and `end` say where the body begins and ends in the bytes.
+ */
+export type PlainRequest = NonNullable<ReturnType<typeof readPlainRequest>>
 
 export interface PlainLimits {
   readonly headerBytes: number
@@ -53,7 +48,7 @@ const readName = rememberNames((name) => {
  * no framing but one Content-Length, and no Connection but keep-alive. Returns `undefined` for
  * everything else, which Node's strict parser must read: never make this function lenient.
  */
-export function readPlainRequest(bytes: Buffer, most: PlainLimits): PlainRequest | undefined {
+export function readPlainRequest(bytes: Buffer, most: PlainLimits) {
   const lastLineEnd = bytes.indexOf(headEnd)
   if (lastLineEnd === -1 || lastLineEnd >= most.headerBytes) return undefined
   const text = bytes.toString('latin1', 0, lastLineEnd + 2)

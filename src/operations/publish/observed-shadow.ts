@@ -1,6 +1,5 @@
 import { combineEvidence, type FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
-import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
 import { decline } from '../declined.ts'
 import type { PolicySettings } from '../policy-settings.ts'
 
@@ -10,17 +9,10 @@ export type { Obstacle, PromotionTerms } from '../../policy/shadow/promotion.ts'
 export type { FleetEvidence }
 
 /** The shadow, and what all replicas have seen of it. */
-export interface ObservedShadow {
-  readonly head: ShadowHead
-  /** When it was pushed. */
-  readonly at: string
-  /** The live revision. */
-  readonly live: string | undefined
-  readonly evidence: FleetEvidence
-}
+export type ObservedShadow = NonNullable<Awaited<ReturnType<typeof readShadow>>>
 
-/** `undefined` when no shadow runs. Declines one that no gateway could read. */
-export async function readShadow(store: PolicyStore): Promise<ObservedShadow | undefined> {
+/** `undefined` when no shadow runs; `at` says when it was pushed. Declines one that no gateway could read. */
+export async function readShadow(store: PolicyStore) {
   const stored = await store.shadow.read()
   if (stored === undefined) return undefined
   const { head } = stored
@@ -33,7 +25,7 @@ export async function readShadow(store: PolicyStore): Promise<ObservedShadow | u
 }
 
 /** The shadow that the user names. Declines another one. */
-export async function findShadow(name: string, store: PolicyStore): Promise<ObservedShadow> {
+export async function findShadow(name: string, store: PolicyStore) {
   const shadow = await readShadow(store)
   if (shadow === undefined) {
     return decline('refused: no shadow runs: push one with "postern policy push --shadow -m WHY"')

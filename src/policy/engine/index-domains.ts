@@ -6,26 +6,14 @@ import { rowsPerStep, type Steps } from '../steps.ts'
 import { ancestorEnds } from './ancestor-ends.ts'
 import type { Lineages } from './lineages.ts'
 import { createNumbers, type Numbers } from './tables/numbers.ts'
-import { type PairTable, pairTableOf } from './tables/pair-table.ts'
-import { type TextTable, tableOf } from './tables/text-table.ts'
+import { pairTableOf } from './tables/pair-table.ts'
+import { tableOf } from './tables/text-table.ts'
 
 /**
  * The domains of an index, in flat memory. Each has a trie of its own: a decision walks that of its
  * domain, and those of the prefixes that its domain begins with.
  */
-export interface IndexDomains {
-  /** The domains that rules name, and `g` lines, if these count in one. */
-  readonly texts: TextTable
-  /** For each by number the root of its trie, or `none`. */
-  readonly roots: Int32Array
-  /** The texts before `*` in the domain column of rules; empty for every domain. */
-  readonly prefixes: TextTable
-  readonly prefixRoots: Int32Array
-  /** The lengths of the prefixes, ascending. */
-  readonly lengths: readonly number[]
-  /** Where the ancestors of a role in a domain are listed; unset: they are the same in every domain. */
-  readonly lineages?: PairTable
-}
+export type IndexDomains = ReturnType<ReturnType<typeof createDomainRoots>['finish']>
 
 /** Finds the root of the trie that a rule belongs to. */
 export function createDomainRoots(match: DomainMatch, addRoot: () => number) {
@@ -46,16 +34,21 @@ export function createDomainRoots(match: DomainMatch, addRoot: () => number) {
         : rootIn(exact, column)
     },
     /** With the domains that only `g` lines name. */
-    finish(lineages: ScopedLineages | undefined): IndexDomains {
+    finish(lineages: ScopedLineages | undefined) {
       for (const { domain } of lineages?.owners ?? []) exact.numbers.of(domain)
       const texts = exact.numbers.texts
       const lengths = new Set(prefixes.numbers.texts.map(({ length }) => length))
       return {
+        /** The domains that rules name, and `g` lines, if these count in one. */
         texts: tableOf(texts),
+        /** For each by number the root of its trie, or `none`. */
         roots: Int32Array.from(texts, (_, number) => exact.roots[number] ?? 0),
+        /** The texts before `*` in the domain column of rules; empty for every domain. */
         prefixes: tableOf(prefixes.numbers.texts),
         prefixRoots: Int32Array.from(prefixes.roots),
+        /** The lengths of the prefixes, ascending. */
         lengths: [...lengths].sort((a, b) => a - b),
+        /** Where the ancestors of a role in a domain are listed; unset: they are the same in every domain. */
         ...(lineages !== undefined && {
           lineages: pairTableOf(
             lineages.owners.map(({ domain, role }) => [exact.numbers.of(domain), role] as const),

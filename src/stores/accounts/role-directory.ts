@@ -21,13 +21,6 @@ export interface RoleSummary {
   readonly services: number
 }
 
-interface RoleDetails extends RoleSummary {
-  readonly createdAt: string | null
-  readonly updatedAt: string | null
-  /** The first of its accounts by ID; compare with the counts. */
-  readonly accounts: readonly RoleAccount[]
-}
-
 interface RoleAccount {
   readonly username: string
   readonly kind: 'user' | 'service'
@@ -84,7 +77,7 @@ export function createRoleDirectory({ db, shapes }: Database) {
     list: (): Promise<readonly RoleSummary[]> =>
       withFaults(async () => (await read(await shapes())).map((row) => summary(row))),
     /** Every live role with this key: old databases can hold a key twice. */
-    show: (roleKey: string): Promise<readonly RoleDetails[]> =>
+    show: (roleKey: string) =>
       withFaults(async () => {
         if (!isStorable(roleKey)) return []
         const shape = await shapes()
@@ -94,6 +87,7 @@ export function createRoleDirectory({ db, shapes }: Database) {
             ...summary(row),
             createdAt: row.createdAt,
             updatedAt: row.updatedAt,
+            /** The first of its accounts by ID; compare with the counts. */
             accounts: await accountsWith(shape, row.role_id),
           })),
         )

@@ -19,7 +19,7 @@ import { publishScript } from './document/publish-script.ts'
 import { HISTORY } from './document/read-moves.ts'
 
 /** The head moved, or it was not at the expected revision. */
-export type Published =
+type Published =
   | {
       readonly moved: true
       readonly head: Head

@@ -9,55 +9,18 @@ import {
   confirmMove,
   Publication,
   type PublicationOptions,
-  type Published,
   readIntact,
 } from './policy-publication.ts'
-import { createProposals, type Proposals } from './proposals/proposals.ts'
-import { createReplicas, type ReplicaReport, type SignedReport } from './replicas/replicas.ts'
-import { createShadowStore, type ShadowPush, type ShadowStore } from './shadow/shadow-store.ts'
+import { createProposals } from './proposals/proposals.ts'
+import { createReplicas } from './replicas/replicas.ts'
+import { createShadowStore, type ShadowPush } from './shadow/shadow-store.ts'
 
 export { createDocument, type PolicyDocument, policyOf } from './document/policy-document.ts'
 export type { Head, Move } from './document/policy-keys.ts'
 export type { ReplicaReport } from './replicas/replicas.ts'
 
 /** The policies published in Redis. Every method throws a Fault when Redis fails. */
-export interface PolicyStore {
-  /** `undefined` when nothing was ever published, or Redis lost its data. */
-  head(): Promise<Head | undefined>
-  /** A verified document, or `undefined` when it is missing. A broken one is a Fault. */
-  read(revision: string): Promise<PolicyDocument | undefined>
-  /**
-   * Moves the head to a document, unless the head is not at the expected revision. Rejects a document
-   * whose revision identifies a different policy.
-   */
-  publish(
-    document: PolicyDocument,
-    expected: string | undefined,
-    options: PublicationOptions,
-  ): Promise<Published>
-  /** Why a failover of Redis could lose what is published; `undefined` when it cannot. */
-  unconfirmed(head: Head): Promise<string | undefined>
-  /** The last moves, newest first. */
-  history(most?: number): Promise<readonly Move[]>
-  /** Replicas that reported within `policy.replicaMemory`. */
-  replicas(): Promise<readonly ReplicaReport[]>
-  /** These replicas with the signatures of their policies. */
-  reported(): Promise<readonly SignedReport[]>
-  /** Removes a replica that no longer runs from that list. */
-  forgetReplica(id: string): Promise<void>
-  /** Policies that people review before they are published. */
-  readonly proposals: Proposals
-  readonly shadow: PublishedShadow
-  close(): Promise<void>
-}
-
-/** The shadow. Rejects a document whose revision identifies a different policy. */
-interface PublishedShadow extends Omit<ShadowStore, 'push'> {
-  push(
-    document: PolicyDocument,
-    push: Omit<ShadowPush, 'isReplacing'>,
-  ): ReturnType<ShadowStore['push']>
-}
+export type PolicyStore = ReturnType<typeof createPolicyStore>
 
 /**
  * Opens the store, or throws a Fault within `connectTimeoutMs`. With `failoverTimeoutMs`, a call
@@ -66,7 +29,7 @@ interface PublishedShadow extends Omit<ShadowStore, 'push'> {
 export async function openPolicyStore(
   settings: RedisSettings,
   { failoverTimeoutMs = 0 }: { readonly failoverTimeoutMs?: number } = {},
-): Promise<PolicyStore> {
+) {
   const redis = createRedis(settings)
   try {
     await redis.connect()
@@ -81,7 +44,7 @@ export async function openPolicyStore(
 }
 
 /** The store on a connection that may be down. */
-export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): PolicyStore {
+export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0) {
   const keys = policyKeys(redis.prefix)
   const retry = <T>(work: () => Promise<T>) => retryDuringFailover(work, failoverTimeoutMs)
   const retrying: RedisClient = {
@@ -106,24 +69,40 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): Po
   const parts = { redis, head, read, history, failoverTimeoutMs }
   const shadow = createShadowStore(redis, retry)
   return {
+    /** `undefined` when nothing was ever published, or Redis lost its data. */
     head: () => retry(head),
-    read: (revision) => retry(() => read(revision)),
-    history: (most) => retry(() => history(most)),
-    publish: (document, expected, options) =>
-      new Publication(parts, document, expected, options).run(),
-    async unconfirmed({ sequence }) {
+    /** A verified document, or `undefined` when it is missing. A broken one is a Fault. */
+    read: (revision: string) => retry(() => read(revision)),
+    /** The last moves, newest first. */
+    history: (most?: number) => retry(() => history(most)),
+    /**
+     * Moves the head to a document, unless the head is not at the expected revision. Rejects a document
+     * whose revision identifies a different policy.
+     */
+    publish: (
+      document: PolicyDocument,
+      expected: string | undefined,
+      options: PublicationOptions,
+    ) => new Publication(parts, document, expected, options).run(),
+    /** Why a failover of Redis could lose what is published; `undefined` when it cannot. */
+    async unconfirmed({ sequence }: Head) {
       if (failoverTimeoutMs === 0) return undefined
       const isHead = (move: Move) => move.sequence === sequence
       const { isRecorded, atRisk } = await retry(() => confirmMove(redis, isHead))
       return isRecorded ? atRisk : 'the history does not have it'
     },
+    /** Replicas that reported within `policy.replicaMemory`. */
     replicas: replicas.list,
+    /** These replicas with the signatures of their policies. */
     reported: replicas.signed,
+    /** Removes a replica that no longer runs from that list. */
     forgetReplica: replicas.forget,
+    /** Policies that people review before they are published. */
     proposals: createProposals(retrying),
     shadow: {
       ...shadow,
-      async push(document, push) {
+      /** Rejects a document whose revision identifies a different policy. */
+      async push(document: PolicyDocument, push: Omit<ShadowPush, 'isReplacing'>) {
         const isReplacing = (await retry(() => readIntact(document, read))) === 'broken'
         return shadow.push(document, { ...push, isReplacing })
       },

@@ -2,7 +2,7 @@ import type { VerifiedToken } from '../../token/tokens.ts'
 import type { SeenSession } from './session-store.ts'
 
 /** The parts of a token that name its session. */
-export type SeenToken = Pick<VerifiedToken, 'kind' | 'id' | 'userId'>
+type SeenToken = Pick<VerifiedToken, 'kind' | 'id' | 'userId'>
 
 /** More tokens than a gateway remembers to have verified are used once each: not worth the memory. */
 const most = 20_000

@@ -21,22 +21,7 @@ interface KeyScheduleParts<Fetched> extends KeyTimes {
 }
 
 /** The keys of one issuer, or what else belongs to them, fetched ahead of time. */
-export interface KeySchedule<Fetched = IssuerKeySet> {
-  /** `undefined` before the first fetch succeeded, and when the keys are too old. */
-  current(): Fetched | undefined
-  /**
-   * Fetches keys unless a fetch is in progress or began less than a cool-down ago. Resolves when that
-   * fetch has ended, and at the latest after `waitMs`: to whether there was one. Never rejects.
-   */
-  refresh(): Promise<boolean>
-  /** Whether the issuer may have keys that are not known here: its last fetch failed or goes on. */
-  isBehind(): boolean
-  /** Why the last fetch failed; `undefined` if it did not. */
-  failure(): string | undefined
-  /** Seconds since the last successful fetch; `undefined` before it. */
-  ageSeconds(): number | undefined
-  close(): void
-}
+export type KeySchedule<Fetched = IssuerKeySet> = ReturnType<typeof createKeySchedule<Fetched>>
 
 /**
  * Fetches in the background, at once and then ahead of time, so that requests rarely wait. Every fetch
@@ -44,9 +29,7 @@ export interface KeySchedule<Fetched = IssuerKeySet> {
  * most one fetch in that time, however many requests carry them. Keys of an unreachable issuer stay in
  * use until they are too old: a withdrawn key must not live as long as an outage.
  */
-export function createKeySchedule<Fetched = IssuerKeySet>(
-  parts: KeyScheduleParts<Fetched>,
-): KeySchedule<Fetched> {
+export function createKeySchedule<Fetched = IssuerKeySet>(parts: KeyScheduleParts<Fetched>) {
   const { fetch, waitMs, now = () => performance.now(), random = Math.random } = parts
   const cooldownMs = parts.cooldownSeconds * 1000
   const refreshMs = parts.refreshSeconds * 1000
@@ -95,15 +78,23 @@ export function createKeySchedule<Fetched = IssuerKeySet>(
 
   void begin()
   return {
+    /** `undefined` before the first fetch succeeded, and when the keys are too old. */
     current: () => (latest !== undefined && now() - latest.at <= maxAgeMs ? latest.set : undefined),
+    /**
+     * Fetches keys unless a fetch is in progress or began less than a cool-down ago. Resolves when that
+     * fetch has ended, and at the latest after `waitMs`: to whether there was one. Never rejects.
+     */
     async refresh() {
       if (closing.signal.aborted) return false
       if (running === undefined && now() - startedAt < cooldownMs) return false
       await atMost(waitMs, running ?? begin())
       return true
     },
+    /** Whether the issuer may have keys that are not known here: its last fetch failed or goes on. */
     isBehind: () => running !== undefined || failures > 0,
+    /** Why the last fetch failed; `undefined` if it did not. */
     failure: () => failure,
+    /** Seconds since the last successful fetch; `undefined` before it. */
     ageSeconds: () => latest && (now() - latest.at) / 1000,
     close() {
       clearTimeout(timer)

@@ -3,28 +3,9 @@ import { createReloadStatus } from '../../background/reload-status.ts'
 import { fetchKeys, type KeySource } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
 import type { IssuerKeySet } from './issuer-key-set.ts'
-import { createKeySchedule, type KeySchedule, type KeyTimes } from './key-schedule.ts'
+import { createKeySchedule, type KeyTimes } from './key-schedule.ts'
 
-/** What operators see of an issuer. Nothing of it is secret. */
-interface IssuerState {
-  readonly name: string
-  readonly issuer: string
-  readonly keys: readonly { readonly kid: string | null; readonly algorithm: string }[]
-  readonly skipped: IssuerKeySet['skipped']
-  /** Whether its tokens can be verified: it has keys that are not too old. */
-  readonly usable: boolean
-  /** Since the last successful fetch; `null` before it. */
-  readonly keyAgeSeconds: number | null
-  readonly fetches: { readonly ok: number; readonly failed: number }
-  readonly lastError: string | undefined
-}
-
-export interface OpenIssuers {
-  readonly issuers: readonly { readonly issuer: Issuer; readonly keys: KeySchedule }[]
-  /** What `/readyz?verbose` shows. */
-  readonly states: () => readonly IssuerState[]
-  readonly close: () => Promise<void>
-}
+export type OpenIssuers = ReturnType<typeof openIssuers>
 
 type ConfiguredIssuer = Issuer & KeySource & KeyTimes
 
@@ -32,10 +13,11 @@ type ConfiguredIssuer = Issuer & KeySource & KeyTimes
  * Begins to fetch the keys of every issuer. Neither waits for them nor fails: a gateway starts while an
  * issuer is unreachable, and refuses nothing but its tokens.
  */
-export function openIssuers(configured: readonly ConfiguredIssuer[], log: FeedLog): OpenIssuers {
+export function openIssuers(configured: readonly ConfiguredIssuer[], log: FeedLog) {
   const open = configured.map((issuer) => openIssuer(issuer, log))
   return {
     issuers: open,
+    /** What `/readyz?verbose` shows. */
     states: () => open.map(({ state }) => state()),
     async close() {
       for (const { keys } of open) keys.close()
@@ -67,7 +49,8 @@ function openIssuer(issuer: ConfiguredIssuer, log: FeedLog) {
     onFailed: status.failed,
   })
 
-  function state(): IssuerState {
+  /** What operators see of it. Nothing of it is secret. */
+  function state() {
     const set = keys.current()
     const age = keys.ageSeconds()
     return {
@@ -75,7 +58,9 @@ function openIssuer(issuer: ConfiguredIssuer, log: FeedLog) {
       issuer: issuer.issuer,
       keys: set === undefined ? [] : keysOf(set),
       skipped: set?.skipped ?? [],
+      /** Whether its tokens can be verified: it has keys that are not too old. */
       usable: set !== undefined,
+      /** Since the last successful fetch; `null` before it. */
       keyAgeSeconds: age === undefined ? null : Math.round(age),
       fetches: status.counts(),
       lastError: status.failure()?.text,
@@ -84,6 +69,6 @@ function openIssuer(issuer: ConfiguredIssuer, log: FeedLog) {
   return { issuer, keys, state }
 }
 
-function keysOf({ keys }: IssuerKeySet): IssuerState['keys'] {
+function keysOf({ keys }: IssuerKeySet) {
   return keys.map(({ kid, algorithm }) => ({ kid: kid ?? null, algorithm }))
 }

@@ -1,5 +1,5 @@
 /** Numbers of pairs of numbers, in flat memory: a hash table of first, second and number. */
-export type PairTable = Int32Array
+type PairTable = Int32Array
 
 const width = 3
 

@@ -35,8 +35,6 @@ interface ProposeParts {
 }
 
 /** The proposals in one Redis. Whoever can write there can alter them: verify what you read. */
-export type Proposals = ReturnType<typeof createProposals>
-
 export function createProposals(redis: RedisClient) {
   const base = `${redis.prefix}policy:proposal`
   const index = `${base}s`

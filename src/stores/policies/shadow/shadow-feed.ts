@@ -45,16 +45,7 @@ interface ShadowFeedParts {
  *
  * An unreachable Redis changes nothing, and nothing here affects requests.
  */
-export interface ShadowFeed {
-  /** What the last poll found. Only remembers it: the live policy goes first. */
-  readonly found: (stored: string | undefined) => void
-  /** Acts on what was found. To be called after each poll. */
-  readonly settle: () => void
-  readonly state: () => ShadowState | undefined
-  /** Reports under this id from now on. */
-  readonly report: (id: string) => void
-  readonly close: () => Promise<void>
-}
+export type ShadowFeed = ReturnType<typeof createShadowFeed>
 
 const retryMs = 30_000
 const reportEveryMs = 3000
@@ -67,7 +58,7 @@ interface Current {
   failed?: { readonly reason: string; readonly at: number }
 }
 
-export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
+export function createShadowFeed(parts: ShadowFeedParts) {
   const { load, evaluation, reports, live, log } = parts
   let stored: string | undefined
   let seen: string | undefined
@@ -140,11 +131,13 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
   }
 
   return {
-    found(text) {
+    /** What the last poll found. Only remembers it: the live policy goes first. */
+    found(text: string | undefined) {
       stored = text
     },
+    /** Acts on what was found. To be called after each poll. */
     settle,
-    state() {
+    state(): ShadowState | undefined {
       if (current === undefined) return undefined
       const { evaluating, failed } = current
       return {
@@ -154,7 +147,8 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
         ...evaluation.counts(current.head.sequence),
       }
     },
-    report(own) {
+    /** Reports under this id from now on. */
+    report(own: string) {
       id = own
       outbox.wake()
     },

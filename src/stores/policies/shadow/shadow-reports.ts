@@ -8,7 +8,7 @@ import { policyKeys } from '../document/policy-keys.ts'
 import { reportShadowScript } from './shadow-scripts.ts'
 
 /** What one replica says about the shadow. */
-export interface ShadowReport {
+interface ShadowReport {
   readonly id: string
   /** When it said so, by the clock of Redis. */
   readonly at: string

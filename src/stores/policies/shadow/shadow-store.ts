@@ -28,12 +28,10 @@ export interface ShadowPush {
   readonly isReplacing: boolean
 }
 
-/** The shadow in Redis. Every method throws a Fault when Redis fails. */
-export type ShadowStore = ReturnType<typeof createShadowStore>
-
 /** Repeats work that failed because Redis fails over. */
 type Retry = <T>(work: () => Promise<T>) => Promise<T>
 
+/** The shadow in Redis. Every method throws a Fault when Redis fails. */
 export function createShadowStore(redis: RedisClient, retry: Retry) {
   const keys = policyKeys(redis.prefix)
   const reported = [keys.shadowReplicas, keys.shadowReports]

@@ -28,6 +28,13 @@ interface DocumentedPage {
 export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
   'README.md': { commands: 12, ports: [8001], files: ['policies', 'samples'] },
   'docs/accounts.md': { commands: 25, ports: [8001, 9102], files: ['policies'] },
+  'docs/api-client.md': {
+    commands: 11,
+    ports: [9200],
+    servers: ['redis'],
+    files: ['policies'],
+    packed: true,
+  },
   'docs/audit.md': { commands: 3, files: ['policies'], operator: true },
   'docs/backup.md': {
     commands: 18,

@@ -34,6 +34,7 @@ export async function pack(root: string): Promise<string> {
   symlinkSync(resolve('node_modules'), join(built, 'node_modules'))
   await succeed(node, ['scripts/bundle.mjs', join(built, 'dist')])
   rmSync(join(built, 'node_modules'))
+  cpSync(resolve('dist/pages'), join(built, 'dist/pages'), { recursive: true })
   const manifest = readFileSync('package.json', 'utf8')
   const { files } = JSON.parse(manifest) as { readonly files: readonly string[] }
   const named = files.filter((name) => name !== 'dist' && !name.startsWith('!'))

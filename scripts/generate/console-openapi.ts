@@ -36,7 +36,7 @@ export async function openApiDocument(find: FindCommand): Promise<object> {
         'Each operation runs the command of the same name. The answer is what the command prints with --output json; the header Postern-Exit-Code has its exit code.',
     },
     servers: [{ url: '/console/api/v1' }],
-    security: [{ session: [] }],
+    security: [...forPeople.security, { token: [] }],
     paths,
     components: {
       securitySchemes: {
@@ -45,6 +45,10 @@ export async function openApiDocument(find: FindCommand): Promise<object> {
           in: 'cookie',
           name: '__Host-postern-console',
           description: 'postern-console on plain HTTP.',
+        },
+        token: {
+          ...{ type: 'http', scheme: 'bearer' },
+          description: 'Of a service account in console.services; not beside a session.',
         },
       },
       responses: responses(schemas),
@@ -190,6 +194,8 @@ function responses(schemas: Schemas): object {
 }
 
 const open = { security: [] }
+/** Not for programs. */
+const forPeople = { security: [{ session: [] }] }
 
 /** The routes that are no command: login, what a login page needs, and live streams. */
 function accessPaths({ refer }: Schemas): Record<string, Record<string, object>> {
@@ -229,11 +235,16 @@ function accessPaths({ refer }: Schemas): Record<string, Record<string, object>>
   }
   return {
     '/session': {
-      get: { summary: 'who is logged in', ...json('The session.', session, 401, 403, 503) },
+      get: {
+        summary: 'who is logged in',
+        ...forPeople,
+        ...json('The session.', session, 401, 403, 503),
+      },
     },
     '/session/confirm': {
       post: {
         summary: 'enter the password or code again',
+        ...forPeople,
         ...body(refer(answers.confirmation, 'Confirmation')),
         ...json('The confirmed session, in the cookie.', session, 400, 401, 403, 429, 503),
       },
@@ -247,6 +258,7 @@ function accessPaths({ refer }: Schemas): Record<string, Record<string, object>>
     '/logout': {
       post: {
         summary: 'log out',
+        ...forPeople,
         ...json('Logged out.', refer(answers.loggedOut, 'LoggedOut'), 401, 403, 503),
       },
     },

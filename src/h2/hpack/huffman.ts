@@ -1,34 +1,13 @@
 import { ConnectionError, ErrorCode } from '../error-codes.ts'
-
-/** The length in bits of the code of each byte, and of the end of the string (RFC 7541 B). */
-const lengths = [
-  13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
-  28, 28, 28, 28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5,
-  6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10, 13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7,
-  7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6, 15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5, 6,
-  7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28, 20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23,
-  23, 23, 24, 23, 24, 24, 22, 23, 24, 23, 23, 23, 23, 21, 22, 23, 22, 23, 23, 24, 22, 21, 20, 22,
-  22, 23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23, 21, 21, 22, 21, 23, 22, 23, 23, 20, 22, 22, 22,
-  23, 22, 22, 23, 26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25, 19, 21, 26, 27,
-  27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27, 20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25,
-  24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26, 30,
-]
+import lengths from './huffman-lengths.json' with { type: 'json' }
 
 const endOfString = 256
 const none = -1
 
 /**
- * A state is a node of the code's tree. For each state and the next four bits: the state after them,
- * and the byte that they complete, or `none`. No code is shorter than five bits, so there is at most one.
+ * From the length in bits of the code of each byte, and of the end of the string (RFC 7541 B). The codes
+ * are canonical: consecutive numbers in the order of length, then byte.
  */
-interface Automaton {
-  readonly next: Int16Array
-  readonly byte: Int16Array
-  /** Whether a string may end here: after fewer than eight bits, all of them ones (RFC 7541 5.2). */
-  readonly mayEnd: Uint8Array
-}
-
-/** The codes are canonical: consecutive numbers in the order of length, then byte. */
 function codes(): { readonly code: number; readonly length: number; readonly symbol: number }[] {
   const order = lengths
     .map((length, symbol) => ({ length, symbol }))
@@ -42,7 +21,11 @@ function codes(): { readonly code: number; readonly length: number; readonly sym
   })
 }
 
-function build(): Automaton {
+/**
+ * A state is a node of the code's tree. For each state and the next four bits: the state after them,
+ * and the byte that they complete, or `none`. No code is shorter than five bits, so there is at most one.
+ */
+function build() {
   const children: [number, number][] = [[none, none]]
   const symbols: number[] = [none]
   const depths: number[] = [0]
@@ -65,6 +48,7 @@ function build(): Automaton {
   }
   const next = new Int16Array(children.length * 16).fill(none)
   const byte = new Int16Array(children.length * 16).fill(none)
+  // A string may end here: after fewer than eight bits, all of them ones (RFC 7541 5.2).
   const mayEnd = Uint8Array.from(onlyOnes, (ones, node) => Number(ones && (depths[node] ?? 8) < 8))
   for (let node = 0; node < children.length; node++) {
     for (let bits = 0; bits < 16; bits++) walk(node, bits)
@@ -85,7 +69,7 @@ function build(): Automaton {
   }
 }
 
-let automaton: Automaton | undefined
+let automaton: ReturnType<typeof build> | undefined
 /** The shortest code has five bits. */
 let scratch = Buffer.allocUnsafe(4096)
 

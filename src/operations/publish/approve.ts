@@ -1,4 +1,3 @@
-import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Trust } from '../../signing/trust.ts'
 import {
@@ -69,19 +68,12 @@ interface OwnCopy {
   readonly read: () => Promise<PolicySet>
 }
 
-/** A proposal that a person has read, and the key that they would sign it with. */
-interface ReviewedApproval {
-  readonly open: OpenProposal
-  readonly signer: Signer
-  readonly diff: PlacedDiff | undefined
-}
-
 /** Verifies a proposal and compares it. Declines one that is stale, or that this key has signed already. */
 async function reviewApproval(
   name: string,
   { signer, copy }: { readonly signer: Signer; readonly copy: OwnCopy | undefined },
   parts: ReviewParts,
-): Promise<ReviewedApproval> {
+) {
   const { store, trust, tell } = parts
   const open = await openProposal(name, parts)
   const { revision, signatures } = open.proposal
@@ -130,7 +122,7 @@ async function trustedBase(
 
 /** Signs what was reviewed. Declines a proposal that was replaced or removed since. */
 async function commitApproval(
-  { open, signer }: ReviewedApproval,
+  { open, signer }: { readonly open: OpenProposal; readonly signer: Signer },
   { store, trust }: Pick<ReviewParts, 'store' | 'trust'>,
 ): Promise<ReviewedProposal> {
   const { proposal, live } = open

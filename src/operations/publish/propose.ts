@@ -1,4 +1,3 @@
-import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { createDocument } from '../../stores/policies/policy-store.ts'
@@ -95,17 +94,8 @@ interface Proposing {
   readonly signer: Signer | undefined
 }
 
-interface ReviewedProposing {
-  readonly proposing: Proposing
-  readonly live: LiveState
-  readonly diff: PlacedDiff | undefined
-}
-
 /** Compares what is proposed with the live policy. Declines what must not replace that. */
-export async function reviewProposing(
-  proposing: Proposing,
-  parts: ReviewParts,
-): Promise<ReviewedProposing> {
+export async function reviewProposing(proposing: Proposing, parts: ReviewParts) {
   const { set, over, signer } = proposing
   const { store, trust, recorded, tell } = parts
   const { revision } = set
@@ -122,7 +112,7 @@ export async function reviewProposing(
 
 /** Stores what was reviewed for others to sign. Declines if another proposal of it is open. */
 export async function commitProposing(
-  { proposing, live }: ReviewedProposing,
+  { proposing, live }: { readonly proposing: Proposing; readonly live: LiveState },
   { store, trust }: Pick<ReviewParts, 'store' | 'trust'>,
 ): Promise<ReviewedProposal> {
   const { files, set, kind, evidence, author, message, signer } = proposing

@@ -1,4 +1,3 @@
-import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import { checkAgainst } from '../../policy/checks/check.ts'
 import { knownRoles } from '../../policy/checks/known-roles.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
@@ -45,23 +44,11 @@ export interface Publication {
   readonly evidence?: NonNullable<Move['evidence']>
 }
 
-/** What is live, and how the publication differs from it. */
-interface ReviewedPublication {
-  readonly publication: Publication
-  readonly live: LiveState
-  /** The same policy is live: there is nothing to publish. */
-  readonly isLive: boolean
-  /** `undefined` when no live policy could be read. */
-  readonly diff: PlacedDiff | undefined
-  /** `undefined` when no log was replayed. */
-  readonly replay: Replay | undefined
-}
-
-/** Compares a publication with the live policy. Declines what must not replace that. */
-export async function reviewPublication(
-  publication: Publication,
-  parts: ReviewParts,
-): Promise<ReviewedPublication> {
+/**
+ * Compares a publication with the live policy. Declines what must not replace that. Without a live
+ * policy that could be read, there is no diff. `isLive`: the same one is live, nothing is to publish.
+ */
+export async function reviewPublication(publication: Publication, parts: ReviewParts) {
   const { set, kind, over, isAsked, signer, approved } = publication
   const { store, trust, tell } = parts
   const live = await readLiveState(store, { trust, now: Date.now() })
@@ -96,7 +83,11 @@ function newRoles(live: PolicySet, { set, files }: Publication) {
  * `parent` was live before; `unconfirmed` is why a failover of Redis could lose the head, if so.
  */
 export async function commitPublication(
-  { publication, live, isLive }: ReviewedPublication,
+  {
+    publication,
+    live,
+    isLive,
+  }: Pick<Awaited<ReturnType<typeof reviewPublication>>, 'publication' | 'live' | 'isLive'>,
   { store, actor, tell }: Pick<ReviewParts, 'store' | 'actor' | 'tell'>,
 ) {
   const { head: seen } = live

@@ -1,11 +1,9 @@
-import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { createStatement, parseStatement, type Signed } from '../../signing/statement.ts'
 import { signersOf, type Trust } from '../../signing/trust.ts'
 import { createDocument, type PolicyDocument } from '../../stores/policies/policy-store.ts'
 import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
-import type { StoredShadow } from '../../stores/policies/shadow/shadow-store.ts'
 import { decline } from '../declined.ts'
 import { untrustedHead } from '../policy/versions.ts'
 import { type BasePlace, readBase } from './base.ts'
@@ -23,18 +21,11 @@ interface NewShadow {
   readonly signer: Signer | undefined
 }
 
-/** What is evaluated already, and how the new shadow differs from the live policy. */
-interface ReviewedShadow {
-  readonly shadow: NewShadow
-  /** The live revision that the files come from; `promote` refuses to replace another one. */
-  readonly base: string | undefined
-  readonly diff: PlacedDiff | undefined
-  /** What it replaces. */
-  readonly over: StoredShadow | undefined
-}
-
-/** Compares a shadow with the live policy. Declines that policy itself. */
-export async function reviewShadow(shadow: NewShadow, parts: ReviewParts): Promise<ReviewedShadow> {
+/**
+ * Compares a shadow with the live policy. Declines that policy itself. `base` is the live revision that
+ * the files come from: `promote` refuses to replace another one. `over` is the shadow that it replaces.
+ */
+export async function reviewShadow(shadow: NewShadow, parts: ReviewParts) {
   const { set, place } = shadow
   const { store, trust, tell } = parts
   const live = await readLiveState(store, { trust, now: Date.now() })
@@ -54,7 +45,7 @@ export async function reviewShadow(shadow: NewShadow, parts: ReviewParts): Promi
 
 /** What becomes the shadow: exactly this document, as people pushed and signed it. */
 interface PreparedShadow {
-  readonly review: ReviewedShadow
+  readonly review: Awaited<ReturnType<typeof reviewShadow>>
   readonly document: PolicyDocument
   readonly author: string
   readonly message: string
@@ -67,7 +58,7 @@ interface PreparedShadow {
  * so that counting continues, unless it adds a signature that `policy.trust` requires.
  */
 export async function prepareShadow(
-  review: ReviewedShadow,
+  review: Awaited<ReturnType<typeof reviewShadow>>,
   { store, trust, tell }: ReviewParts,
 ): Promise<PreparedShadow | { readonly known: ShadowHead }> {
   const { shadow, over, base } = review

@@ -6,14 +6,10 @@ import type { PolicySet } from '../set/policy-set.ts'
 import { type NamedRole, namedRoles } from './named-roles.ts'
 
 /** Role keys from elsewhere, and where that is. */
-export interface KnownRoles {
-  /** `live, r-3f2a9c81d604`, for messages. */
-  readonly name: string
-  readonly roleKeys: ReadonlySet<string>
-}
+export type KnownRoles = ReturnType<typeof knownRoles>
 
-/** The roles that a policy names. */
-export function knownRoles(name: string, set: PolicySet): KnownRoles {
+/** The roles that a policy names; `name` is for messages, such as `live, r-3f2a9c81d604`. */
+export function knownRoles(name: string, set: PolicySet) {
   return { name, roleKeys: new Set(namedRoles(set).keys()) }
 }
 

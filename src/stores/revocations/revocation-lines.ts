@@ -9,13 +9,7 @@ import { fromRow, toRow } from './revocation-store.ts'
  * above it. Of a file that is cut short or damaged, only the confirmations before the damage count:
  * the list is older then, and never wrong about its age.
  */
-export interface RevocationLines {
-  readonly revocations: readonly Revocation[]
-  /** Wall-clock time; `undefined` if the file has no confirmation. */
-  readonly confirmedAt: number | undefined
-  /** Unreadable lines. A last line without its end does not count: a crash may cut it. */
-  readonly damaged: number
-}
+export type RevocationLines = ReturnType<typeof parseRevocationLines>
 
 export function revocationLine(revocation: Revocation): string {
   const { name, userId, moment, until } = toRow(revocation)
@@ -26,9 +20,11 @@ export function confirmationLine(confirmedAt: number): string {
   return line({ confirmedAt })
 }
 
-export function parseRevocationLines(text: string): RevocationLines {
+export function parseRevocationLines(text: string) {
   const revocations: Revocation[] = []
+  /** Wall-clock time; `undefined` if the file has no confirmation. */
   let confirmedAt: number | undefined
+  // Unreadable lines. A last line without its end does not count: a crash may cut it.
   let damaged = 0
   for (const one of linesOf(text)) {
     const value = readLine(one)

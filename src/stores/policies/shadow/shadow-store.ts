@@ -10,7 +10,7 @@ import { createShadowReports } from './shadow-reports.ts'
 import { endShadowScript, pushShadowScript } from './shadow-scripts.ts'
 
 /** What Redis has as the shadow; its head is `undefined` when that is invalid. */
-export interface StoredShadow {
+interface StoredShadow {
   readonly text: string
   readonly head: ShadowHead | undefined
 }

@@ -15,12 +15,7 @@ interface RawOperation {
 }
 
 /** What a path item has, its references followed. */
-export interface PathItem {
-  readonly path: string
-  /** The item, and what it refers to: the first of them that has a field decides. */
-  readonly layers: readonly Spot[]
-  readonly operations: readonly RawOperation[]
-}
+export type PathItem = Awaited<ReturnType<typeof readPathItem>>
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']
 const otherFields = [
@@ -61,7 +56,7 @@ function pathProblem(path: string): string | undefined {
 
 type Reading = Reports & { readonly files: Files }
 
-async function readPathItem(path: string, item: Spot, reading: Reading): Promise<PathItem> {
+async function readPathItem(path: string, item: Spot, reading: Reading) {
   const layers = await layersOf(item, reading)
   const operations: RawOperation[] = []
   const seen = new Set<string>()

@@ -1,4 +1,5 @@
 import { isRecord, readJson } from '../kernel/json.ts'
+
 /** What a line of the decision log says, as far as the decision can be asked again. */
 export interface DecisionRecord {
   /** ISO 8601, in UTC, to the millisecond. */

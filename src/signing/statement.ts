@@ -1,4 +1,5 @@
 import { isRecord, readJson } from '../kernel/json.ts'
+
 /** Where a policy decides: for every request, or beside the live one without effect. */
 export type Purpose = 'live' | 'shadow'
 

@@ -1,11 +1,7 @@
 import { isRecord } from '../kernel/json.ts'
+
 /** The parts of a token in its one valid spelling. */
-export interface CompactToken {
-  readonly header: Readonly<Record<string, unknown>>
-  /** What the signature covers: the first two parts and the dot between them. */
-  readonly signingInput: string
-  readonly payload: Uint8Array
-}
+export type CompactToken = NonNullable<ReturnType<typeof parseCompactForm>>
 
 /**
  * Reads the compact form (RFC 7515 7.1) in its one strict spelling, before any library sees it:
@@ -13,7 +9,7 @@ export interface CompactToken {
  * bits, and a JSON object as header. The signature cache and the revocation list rely on one spelling
  * for each token. Returns `undefined` for everything else.
  */
-export function parseCompactForm(text: string, maxBytes: number): CompactToken | undefined {
+export function parseCompactForm(text: string, maxBytes: number) {
   if (text.length > maxBytes) return undefined
   const match = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(text)
   if (match === null) return undefined
@@ -24,6 +20,7 @@ export function parseCompactForm(text: string, maxBytes: number): CompactToken |
   if (header === undefined || payload === undefined) return undefined
   if (strictBase64url(signaturePart) === undefined) return undefined
 
+  // The signature covers the first two parts and the dot between them.
   return { header, payload, signingInput: `${headerPart}.${payloadPart}` }
 }
 

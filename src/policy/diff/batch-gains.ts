@@ -7,12 +7,7 @@ import { allowedAt, type Budget, findGain, type Gain, type Side } from './gain.t
 import type { RelevantRules } from './relevant-rules.ts'
 
 /** What the roles of a batch gain by one of its rules. */
-export interface RuleGain {
-  readonly rule: Rule
-  /** What those roles gain that `others` does not name. */
-  readonly usual: Gain | undefined
-  readonly others: ReadonlyMap<string, Gain | undefined>
-}
+export type RuleGain = ReturnType<typeof gainsOf>[number]
 
 interface Comparison {
   readonly from: Version
@@ -25,7 +20,7 @@ interface Comparison {
  * Evaluates a batch for its lead, and for another role only the rules that share a path with a rule
  * which that role has and the lead has not: for all others it gains what the lead gains.
  */
-export function gainsOf(batch: Batch, comparison: Comparison): readonly RuleGain[] {
+export function gainsOf(batch: Batch, comparison: Comparison) {
   const { from, to, relevant } = comparison
   const find = (rule: Rule, sides: Sides) =>
     findGain(shapeOf(rule.path), methodBits(rule.method), { ...sides, budget: comparison.budget })

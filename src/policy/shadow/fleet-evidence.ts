@@ -39,19 +39,13 @@ export interface ReplicaEvidence extends ShadowCounts {
 }
 
 /** What all replicas together have seen of a shadow. */
-export interface FleetEvidence extends ShadowCounts {
-  readonly replicas: readonly ReplicaEvidence[]
-  /** The last live revisions that it was compared with. */
-  readonly against: readonly string[]
-  /** By kind, role, method and rules; the most frequent first. */
-  readonly disagreements: readonly Disagreement[]
-}
+export type FleetEvidence = ReturnType<typeof combineEvidence>
 
 /** Adds up what the replicas report about a shadow. */
 export function combineEvidence(
   known: readonly KnownReplica[],
   reports: readonly ReportedEvidence[],
-): FleetEvidence {
+) {
   const byId = new Map(reports.map((report) => [report.id, report]))
   const knownIds = new Set(known.map(({ id }) => id))
   const replicas = [
@@ -64,9 +58,11 @@ export function combineEvidence(
     wouldDeny: sumOf(replicas, 'wouldDeny'),
     wouldAllow: sumOf(replicas, 'wouldAllow'),
     failed: sumOf(replicas, 'failed'),
+    /** The last live revisions that it was compared with. */
     against: [...new Set(reports.flatMap(({ evidence }) => evidence.against))].slice(
       -bounds.against,
     ),
+    /** By kind, role, method and rules; the most frequent first. */
     disagreements: merge(reports.flatMap(({ evidence }) => evidence.disagreements)),
   }
 }

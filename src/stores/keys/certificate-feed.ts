@@ -7,16 +7,8 @@ import {
   type PemFile,
   readPemFile,
 } from '../../kernel/pem-files.ts'
-import { openReloading, type ReloadingState } from '../feed/reloading.ts'
+import { openReloading } from '../feed/reloading.ts'
 import { createWatchedDirectory, type Reading } from '../feed/watched-directory.ts'
-
-/** What operators see of the certificate. */
-interface CertificateState extends ReloadingState {
-  /** The names it is for. */
-  readonly names: string
-  readonly notAfter: string
-  readonly fingerprint: string
-}
 
 export type OpenCertificate = Awaited<ReturnType<typeof openCertificate>>
 
@@ -74,7 +66,8 @@ export async function openCertificate(parts: CertificateParts) {
     onChange(listener: (pair: CertificatePair) => void) {
       changed = listener
     },
-    state: (): CertificateState => ({ ...certificate.current().shown, ...certificate.state() }),
+    /** What operators see of it. */
+    state: () => ({ ...certificate.current().shown, ...certificate.state() }),
     close: certificate.close,
   }
 }

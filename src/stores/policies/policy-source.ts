@@ -24,7 +24,7 @@ export interface LargeOffer extends Known {
 }
 
 /** A policy on its way through a thread. It ends by itself, soon after the last of its promises. */
-export interface LoadingPolicy {
+interface LoadingPolicy {
   /** The policy made ready, or what is wrong with it. Rejects when the thread could not tell. */
   readonly compiled: Promise<CompiledPolicies | Error>
   /** The content of its snapshot. Rejects when no snapshot was requested or created. */

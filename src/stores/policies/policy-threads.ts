@@ -3,17 +3,10 @@ import { Fault, Invalid } from '../../kernel/errors.ts'
 import { compileFlat } from '../../policy/engine/compile.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
-import type { LoadingPolicy } from './policy-source.ts'
 import type { PolicyReply, PolicyTask } from './policy-task.ts'
 
 /** For a machine that has no time to spare; a hundred thousand rules take half a second of work. */
 const timeoutMs = 120_000
-
-/** A thread at work, and what can be waited for. */
-interface PolicyThread extends LoadingPolicy {
-  /** The checksum of a document, once it is verified. */
-  readonly verified: Promise<string>
-}
 
 /**
  * Threads that load large policies. One thread for each large policy, which exits when the policy
@@ -28,7 +21,7 @@ export function createPolicyThreads() {
   /**
    * Starts one for this order. The signal ends it, unless it is only the snapshot that is missing.
    */
-  function start(order: PolicyTask, signal?: AbortSignal): PolicyThread {
+  function start(order: PolicyTask, signal?: AbortSignal) {
     const verified = Promise.withResolvers<string>()
     const compiled = Promise.withResolvers<CompiledPolicies | Error>()
     const snapshot = Promise.withResolvers<Uint8Array>()
@@ -79,6 +72,7 @@ export function createPolicyThreads() {
     for (const { promise } of [verified, compiled, snapshot]) promise.catch(() => {})
     if (signal?.aborted === true) onAbort()
     return {
+      /** The checksum of a document, once it is verified. */
       verified: verified.promise,
       compiled: compiled.promise,
       snapshot: snapshot.promise,

@@ -4,13 +4,7 @@ import { refuseWeakPublicKey, WeakKey } from '../weak-keys.ts'
 import type { IssuerAlgorithm } from './issuer.ts'
 
 /** A public key of another issuer, bound to one algorithm. */
-export interface IssuerKey {
-  readonly kid: string | undefined
-  readonly algorithm: IssuerAlgorithm
-  readonly key: CryptoKey
-  /** Equal for the same key and algorithm, whatever the `kid`. */
-  readonly identity: string
-}
+export type IssuerKey = Awaited<ReturnType<typeof readIssuerKeys>>[number]
 
 const maxKidLength = 256
 
@@ -18,10 +12,7 @@ const maxKidLength = 256
  * Reads one key of a key set, once for each accepted algorithm that fits it: the algorithm comes from
  * the configuration and the key, never from the token. Throws `WeakKey` if the key is unusable.
  */
-export async function readIssuerKeys(
-  jwk: JsonWebKey & JWK,
-  accepted: readonly IssuerAlgorithm[],
-): Promise<readonly IssuerKey[]> {
+export async function readIssuerKeys(jwk: JsonWebKey & JWK, accepted: readonly IssuerAlgorithm[]) {
   const { kid, kty, crv, x, y, n, e } = jwk
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > maxKidLength)) {
     throw new WeakKey(`"kid" is not a text of at most ${maxKidLength} characters`)
@@ -39,6 +30,7 @@ export async function readIssuerKeys(
   return Promise.all(
     algorithms.map(async (algorithm) => {
       const key = await importedFor(part, algorithm)
+      // `identity` is equal for the same key and algorithm, whatever the `kid`.
       return { kid, algorithm, key, identity: `${thumbprint} ${algorithm}` }
     }),
   )

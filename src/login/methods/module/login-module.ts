@@ -1,11 +1,10 @@
 import { Fault } from '../../../kernel/errors.ts'
 import type { Log } from '../../../log/log.ts'
 import type { LoginResult } from './contract.ts'
-import type { Declaration } from './declaration.ts'
 import { maskOf } from './mask.ts'
 import type { VerifyOrder } from './messages.ts'
 import { readResult } from './module-result.ts'
-import { type FindAccount, type ModuleState, openModuleThreads } from './module-threads.ts'
+import { type FindAccount, openModuleThreads } from './module-threads.ts'
 import { describeThrown } from './thrown-error.ts'
 
 interface ModuleOptions {
@@ -17,19 +16,13 @@ interface ModuleOptions {
 }
 
 /** A loaded module. */
-export interface LoginModule {
-  readonly declaration: Declaration
-  /** Throws a Fault for anything but a valid result in time. */
-  verify(order: VerifyOrder): Promise<LoginResult>
-  state(): ModuleState
-  close(): Promise<void>
-}
+export type LoginModule = Awaited<ReturnType<typeof openLoginModule>>
 
 /** Logins that wait for a module. Further ones get 503, as with too many password checks. */
 const maxOpenCalls = 100
 
 /** Loads a module. Throws `Invalid` when it cannot be loaded, or when what it declares is not valid. */
-export async function openLoginModule(options: ModuleOptions): Promise<LoginModule> {
+export async function openLoginModule(options: ModuleOptions) {
   const { log, timeoutMs } = options
   const threads = await openModuleThreads(options)
   const { name, countBy } = threads.declaration
@@ -66,7 +59,8 @@ export async function openLoginModule(options: ModuleOptions): Promise<LoginModu
 
   return {
     ...threads,
-    async verify(order) {
+    /** Throws a Fault for anything but a valid result in time. */
+    async verify(order: VerifyOrder) {
       if (openCalls >= maxOpenCalls) throw failed('has too many logins waiting')
       openCalls++
       try {

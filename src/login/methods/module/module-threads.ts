@@ -14,15 +14,6 @@ import { describeThrown } from './thrown-error.ts'
 
 export type FindAccount = (username: string) => Promise<FoundAccount | undefined>
 
-export interface ModuleState {
-  readonly name: string
-  /** False while its thread starts again. */
-  readonly running: boolean
-  readonly restarts: number
-  /** Why the last thread was lost, or why the next one does not start. */
-  readonly problem?: string
-}
-
 /** Keeps one thread of a module ready. One that dies or gets stuck is replaced, with growing delays. */
 export async function openModuleThreads(options: {
   readonly file: string
@@ -115,10 +106,12 @@ export async function openModuleThreads(options: {
       timer.abort()
       return thread
     },
-    state: (): ModuleState => ({
+    state: () => ({
       name,
+      /** False while its thread starts again. */
       running: running !== undefined,
       restarts,
+      /** Why the last thread was lost, or why the next one does not start. */
       ...(problem !== undefined && { problem }),
     }),
     async close() {

@@ -28,8 +28,6 @@ export interface Field {
   readonly unless?: readonly string[]
   /** Callers over the network must give it. */
   readonly needed?: true
-  /** A policy directory, which others send as files; without files, they cannot set it. */
-  readonly draft?: true
   /** Only callers on this machine may set it. */
   readonly local?: true
   /** Others must name a published policy: directories and commits are of this machine. */
@@ -58,6 +56,9 @@ export type InputOf<Input extends Fields> = {
   readonly [Name in keyof Input]: FieldValue<Input[Name]>
 }
 
+/** How an operation ended where it did not fail: an exit code of a command, a status of the API. */
+export type Outcome = 'done' | 'no' | 'unavailable' | 'invalid' | 'testsFailed'
+
 /** A document, what it does not say, and how the operation ended where it did not fail. */
 export interface Answer<Document, Shown = unknown> {
   readonly document: Document
@@ -65,8 +66,8 @@ export interface Answer<Document, Shown = unknown> {
   readonly shown?: Shown
   /** Remarks for people. Those of a change say what was done, and come in every format. */
   readonly notes?: readonly string[]
-  /** An exit code of a command, a status of the API; absent: `done`. */
-  readonly outcome?: 'done' | 'no' | 'unavailable' | 'invalid' | 'testsFailed'
+  /** Absent: `done`. */
+  readonly outcome?: Outcome
 }
 
 type Run<Input extends Fields, Document extends TSchema, Shown = unknown> = (
@@ -100,12 +101,23 @@ type Review<
 ) => Promise<Reviewed<ValueOf<Plan>, ValueOf<Document>, Shown>>
 
 /** What does the work of an operation. */
-interface Work<Input extends Fields, Document extends TSchema, Shown, Plan extends TSchema> {
+export interface Work<Input extends Fields, Document extends TSchema, Shown, Plan extends TSchema> {
   readonly run: Run<Input, Document, Shown>
   /** Of a change that asks first: `run` commits without asking. */
   readonly review?: Review<Input, Document, Plan, Shown>
   /** The same list in parts, for one that may not fit into memory. */
   readonly stream?: Stream<Input, Document>
+}
+
+/** A policy directory that callers over the network send as files, because directories are of their machine. */
+interface Draft {
+  /** The field that names the directory. */
+  readonly field: string
+  /** Without files it is not offered. */
+  readonly isNeeded?: true
+  /** Fields that make no sense for files, and those that must be given with them. */
+  readonly without?: readonly string[]
+  readonly needs?: readonly string[]
 }
 
 /**
@@ -130,6 +142,7 @@ export interface Description<
   readonly needsThread?: true
   /** The field whose value callers over the network repeat as `confirm`. */
   readonly confirms?: string
+  readonly draft?: Draft
   readonly input: Input
   readonly document: Document
   /** What a change that asks first would do. */
@@ -176,6 +189,22 @@ export interface Operation<
 > extends Description<Input, Document, Plan> {
   /** Loads what does the work: help and the list of operations need neither Redis nor a database. */
   readonly load: () => Promise<Work<Input, Document, Shown, Plan>>
+}
+
+/** Any operation, for programs that find one by its name. */
+export interface AnyOperation extends Description {
+  load(): Promise<AnyWork>
+}
+
+/** Methods, because each takes an input of its own: callers check it by the fields. */
+export interface AnyWork {
+  run(input: InputOf<Fields>, context: Context): Promise<Answer<unknown>>
+  review?(input: InputOf<Fields>, context: Context): Promise<Reviewed<unknown, unknown>>
+  stream?(
+    input: InputOf<Fields>,
+    context: Context,
+    onPage: (page: unknown) => void,
+  ): Promise<void>
 }
 
 /** One function of a module with several, for `implement`. */

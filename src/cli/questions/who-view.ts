@@ -15,19 +15,19 @@ export const policyWhoView: ViewOf<typeof policyWho, Shown> = {
     return { out: formatWho(document, shown), err: noteLines(document.notes) }
   },
   csv: ({ document, shown }) => {
-    return { out: whoCsv(document, shown?.countOf), err: noteLines(document.notes) }
+    return { out: whoCsv(document, shown?.counts), err: noteLines(document.notes) }
   },
 }
 
 /** Who may make a call, with a line for each role. */
-function formatWho(answer: WhoAnswer, { rows, countOf }: Shown): string {
+function formatWho(answer: WhoAnswer, { rows, counts }: Shown): string {
   const { deniedRoles, otherMethods, roles } = answer
   const others = roles.length > 0 ? [] : otherMethods
   const shown = others.slice(0, mostLines).map((rule) => [lineOf(rule)])
   return [
     `${printable(`${answer.method} ${answer.path}: ${titleOf(answer)}`)}\n`,
     formatTable(rows, '  '),
-    formatTable(roleRows(answer, countOf), '  '),
+    formatTable(roleRows(answer, counts), '  '),
     deniedRoles.length === 0 ? '' : 'A deny rule takes it from:\n',
     formatTable(
       deniedRoles.map((role) => [role.roleKey, ...throughOf(role)]),
@@ -54,7 +54,7 @@ function titleOf({ allows, isUnserved, roles, superusers }: WhoAnswer): string {
   return isUnserved ? `${may}, but no route serves it` : may
 }
 
-function roleRows(answer: WhoAnswer, countOf: Shown['countOf']): string[][] {
+function roleRows(answer: WhoAnswer, counts: Shown['counts']): string[][] {
   if (answer.allows !== 'roles') return []
   const rows = [
     ...answer.superusers.map(({ roleKey, clause }) => [roleKey, `${clause} in model.conf`, '']),
@@ -65,7 +65,7 @@ function roleRows(answer: WhoAnswer, countOf: Shown['countOf']): string[][] {
   const isInherited = rows.some(([, , way]) => way !== '')
   return table.map(([roleKey = '', rule = '', way = ''], at) => [
     roleKey,
-    ...(countOf ? [at === 0 ? 'ACCOUNTS' : countWords(countOf(roleKey))] : []),
+    ...(counts ? [at === 0 ? 'ACCOUNTS' : countWords(counts[roleKey])] : []),
     rule,
     ...(isInherited ? [way] : []),
   ])
@@ -79,16 +79,16 @@ function throughOf({ rule, via, until, alsoAllowedBy }: RoleByRule): [string, st
 }
 
 /** A line for each role that may make a call, and for each that a deny rule takes it from. */
-export function whoCsv(answer: WhoAnswer, countOf: Shown['countOf']): string {
+export function whoCsv(answer: WhoAnswer, counts: Shown['counts']): string {
   const titles = ['role', 'may', 'by', ...ruleTitles]
-  const counted = countOf === undefined ? [] : ['accounts', 'disabled accounts']
-  const rows = csvRows(answer).map((row) => [...row, ...countColumns(row[0] ?? '', countOf)])
+  const counted = counts === undefined ? [] : ['accounts', 'disabled accounts']
+  const rows = csvRows(answer).map((row) => [...row, ...countColumns(row[0] ?? '', counts)])
   return formatCsv([[...titles, ...counted], ...rows])
 }
 
-function countColumns(roleKey: string, countOf: Shown['countOf']): readonly string[] {
-  if (countOf === undefined) return []
-  const { enabled, disabled } = countOf(roleKey) ?? {}
+function countColumns(roleKey: string, counts: Shown['counts']): readonly string[] {
+  if (counts === undefined) return []
+  const { enabled, disabled } = counts[roleKey] ?? {}
   return [enabled, disabled].map((number) => (number === undefined ? '' : String(number)))
 }
 

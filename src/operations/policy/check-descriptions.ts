@@ -26,6 +26,7 @@ Works offline, except for --against with a revision or "live", and --accounts.
 
 A comment "# postern: ignore CODE" above a line states that you mean the line.`,
   needsThread: true,
+  draft: { field: 'dir' },
   input: {
     dir: versionField,
     strict: { description: 'treat warnings as errors, for CI' },
@@ -73,6 +74,7 @@ caller with this role and a valid token. Routes come from the configuration. Wor
 
 The report lists rules and exclusions that no test covers.`,
   needsThread: true,
+  draft: { field: 'dir' },
   input: {
     dir: versionField,
     'min-coverage': {
@@ -154,6 +156,7 @@ gateway with this configuration (access public or authenticated, no route) are l
 They count for the exit code all the same, because several gateways can share a policy, and a route
 can be added later; --this-gateway ignores them.`,
   needsThread: true,
+  draft: { field: 'to', needs: ['from'] },
   input: {
     from: {
       ...{ value: 'FROM', accepts: 'DIR|REVISION|live', published: true },

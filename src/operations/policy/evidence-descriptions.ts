@@ -98,6 +98,8 @@ allowed is for you to decide: many refusals are right.
 Counts are by UTC day, so the list begins with the day of --since. Requests refused before the policy
 is asked, for example without a valid token, are not counted.`,
   needsThread: true,
+  // Counts are of what is live.
+  draft: { field: 'policies', without: ['revision', 'at'] },
   input: {
     since: {
       ...{ value: 'TIME', default: '1d' },
@@ -211,6 +213,7 @@ about identity and routes, which no policy makes. A decision whose path is hashe
 not be asked again; neither could a damaged line. Both are counted.`,
   access: 'author',
   needsThread: true,
+  draft: { field: 'policies', isNeeded: true },
   input: {
     file: {
       ...{ value: 'FILE', many: true, local: true },
@@ -218,7 +221,7 @@ not be asked again; neither could a damaged line. Both are counted.`,
         'decision logs; - reads standard input (default: logger.decisions.file of the configuration)',
     },
     policies: {
-      ...{ value: 'DIR|REVISION|live', local: true, draft: true },
+      ...{ value: 'DIR|REVISION|live', local: true },
       description:
         'policy to ask: a directory, a commit (git:REF), a revision or live (default: policy.directory of the configuration, else policies)',
     },

@@ -14,8 +14,8 @@ import { refusalOf, routeOf } from './verdict-words.ts'
 export interface Shown {
   /** Route, exclusion or refusal, and the policy, as rows of a table. */
   readonly rows: readonly (readonly string[])[]
-  /** Absent: accounts are not counted. */
-  readonly countOf?: (roleKey: string) => AccountCount | undefined
+  /** Of each role that the answer names. Absent: accounts are not counted. */
+  readonly counts?: Readonly<Record<string, AccountCount | undefined>>
 }
 
 /** Lists which roles may make a call, and through which line. */
@@ -32,13 +32,15 @@ export const run: RunOf<typeof policyWho, Shown> = async (input, context) => {
     aboutCasbin(asked),
   ].filter((note) => note !== undefined)
   const isAnyone = answer.kind === 'open' || [...answer.roles, ...answer.superusers].length > 0
-  const isCounted = accounts !== undefined && accounts.problem === undefined
+  const { roles, superusers, deniedRoles } = answer
+  const named = ['admin', ...[...roles, ...superusers, ...deniedRoles].map((each) => each.roleKey)]
   return {
     document: dated({ ...described(answer, accounts), ...aboutPolicy(asked, notes) }),
     outcome: isAnyone ? 'done' : 'no',
     shown: {
       rows: [...aboutCall(answer, asked), ['policy', policyName(asked)]],
-      ...(isCounted && { countOf: accounts.of }),
+      ...(accounts?.problem === undefined &&
+        accounts && { counts: Object.fromEntries(named.map((key) => [key, accounts.of(key)])) }),
     },
   }
 }

@@ -340,11 +340,11 @@ and results in Redis for 30 days, where others review and sign it. Nothing chang
 "postern policy push REVISION" publishes it. A REVISION that was live before proposes a rollback.`,
   access: 'author',
   needsThread: true,
+  draft: { field: 'dir', isNeeded: true },
   input: {
     dir: {
       value: 'DIR|REVISION',
       local: true,
-      draft: true,
       description: 'policy directory (default: policy.directory), or an earlier revision',
     },
     message: { ...message, required: 'give the reason for this change' },

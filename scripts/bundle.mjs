@@ -29,7 +29,7 @@ const entries = [
   'login/methods/module/contract',
   'login/methods/module/module-worker',
   'login/password-worker',
-  'serve/console/command-thread',
+  'serve/console/answering-thread',
   'stores/policies/policy-worker',
 ]
 /** What most gateways load. ioredis, which we patch, stays a package, and so do those that look for files beside their own. */

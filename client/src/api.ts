@@ -788,6 +788,31 @@ export type PolicyPromote = {
   }
 }
 
+export interface PolicyPromotePlan {
+  readonly dryRun: true
+  /** Whether it succeeds if every reporting replica loads it. */
+  readonly ok: boolean
+  readonly revision: string
+  readonly publishes: boolean
+  readonly parent: string | null
+  readonly replay?: Replay | undefined
+  readonly engine: {
+    readonly name: 'index' | 'casbin'
+    readonly reason: string
+    readonly outsideIndex?: readonly string[] | undefined
+    readonly cost?: {
+      readonly msPerDecision: number
+      readonly decisions: number
+      readonly rules: number
+    } | undefined
+  }
+  readonly diff?: AccessDiff | undefined
+  readonly replicas?: readonly {
+    readonly id: string
+    readonly lost: boolean
+  }[] | undefined
+}
+
 export type PolicyProposals = readonly Proposal[] | ProposalInFull
 
 export interface PolicyProposalsChange {
@@ -958,6 +983,47 @@ export type PolicyPush = {
   readonly [member: string]: unknown
 }
 
+export type PolicyPushPlan = {
+  readonly dryRun: true
+  /** Whether it succeeds if every reporting replica loads it. */
+  readonly ok: boolean
+  readonly revision: string
+  readonly publishes: boolean
+  readonly parent: string | null
+  readonly replay?: Replay | undefined
+  readonly engine: {
+    readonly name: 'index' | 'casbin'
+    readonly reason: string
+    readonly outsideIndex?: readonly string[] | undefined
+    readonly cost?: {
+      readonly msPerDecision: number
+      readonly decisions: number
+      readonly rules: number
+    } | undefined
+  }
+  readonly diff?: AccessDiff | undefined
+  readonly replicas?: readonly {
+    readonly id: string
+    readonly lost: boolean
+  }[] | undefined
+} | {
+  readonly dryRun: true
+  readonly ok: boolean
+  readonly shadow: string
+  readonly replaces?: string | null | undefined
+  readonly engine: {
+    readonly name: 'index' | 'casbin'
+    readonly reason: string
+    readonly outsideIndex?: readonly string[] | undefined
+    readonly cost?: {
+      readonly msPerDecision: number
+      readonly decisions: number
+      readonly rules: number
+    } | undefined
+  }
+  readonly diff?: AccessDiff | undefined
+}
+
 export interface PolicyReplay {
   readonly policies: string
   readonly failed: boolean
@@ -1094,6 +1160,31 @@ export interface PolicyRollback {
     readonly expected?: number | undefined
     readonly problem?: string | undefined
   } | undefined
+}
+
+export interface PolicyRollbackPlan {
+  readonly dryRun: true
+  /** Whether it succeeds if every reporting replica loads it. */
+  readonly ok: boolean
+  readonly revision: string
+  readonly publishes: boolean
+  readonly parent: string | null
+  readonly replay?: Replay | undefined
+  readonly engine: {
+    readonly name: 'index' | 'casbin'
+    readonly reason: string
+    readonly outsideIndex?: readonly string[] | undefined
+    readonly cost?: {
+      readonly msPerDecision: number
+      readonly decisions: number
+      readonly rules: number
+    } | undefined
+  }
+  readonly diff?: AccessDiff | undefined
+  readonly replicas?: readonly {
+    readonly id: string
+    readonly lost: boolean
+  }[] | undefined
 }
 
 export type PolicyShadow = {
@@ -1849,6 +1940,11 @@ export interface UserDelete {
   readonly tokensEnded: boolean
 }
 
+export type UserDeletePlan = readonly {
+  readonly userId: string
+  readonly roleKey: string
+}[]
+
 export interface UserDisable {
   readonly done: string
   readonly username: string
@@ -2044,6 +2140,12 @@ export interface Questions {
   /** show whether a caller may make a call, and which rule decides */
   readonly 'policy/explain': {
     readonly input: {
+      /** role key, such as editor; put -- before one that starts with a dash */
+      readonly role?: string | undefined
+      /** HTTP method, such as GET */
+      readonly method: string
+      /** request path, or https://HOST/PATH; the policy does not see a query string */
+      readonly path: string
       /** ask for the role of this account */
       readonly user?: string | undefined
       /** ask for a caller without a token */
@@ -2056,12 +2158,6 @@ export interface Questions {
       readonly at?: string | undefined
       /** answer for requests to this host, such as api.example.com (default: a host that no route names) */
       readonly host?: string | undefined
-      /** role key, such as editor; put -- before one that starts with a dash */
-      readonly role?: string | undefined
-      /** HTTP method, such as GET */
-      readonly method: string
-      /** request path, or https://HOST/PATH; the policy does not see a query string */
-      readonly path: string
     }
     readonly document: PolicyExplain
     readonly formats: 'text'
@@ -2069,6 +2165,10 @@ export interface Questions {
   /** list the roles that may make a call */
   readonly 'policy/who': {
     readonly input: {
+      /** HTTP method, such as GET */
+      readonly method: string
+      /** request path, or https://HOST/PATH; a query string is ignored */
+      readonly path: string
       /** count the accounts of each role in the configured database */
       readonly accounts?: boolean | undefined
       /** published policy to ask about: the live one or a revision of the history */
@@ -2079,10 +2179,6 @@ export interface Questions {
       readonly at?: string | undefined
       /** answer for requests to this host, such as api.example.com (default: a host that no route names) */
       readonly host?: string | undefined
-      /** HTTP method, such as GET */
-      readonly method: string
-      /** request path, or https://HOST/PATH; a query string is ignored */
-      readonly path: string
     }
     readonly document: PolicyWho
     readonly formats: 'text' | 'csv'
@@ -2090,6 +2186,8 @@ export interface Questions {
   /** list everything that a role may do */
   readonly 'policy/can': {
     readonly input: {
+      /** role key, such as editor */
+      readonly role: string
       /** show the differences from this role instead */
       readonly compare?: string | undefined
       /** published policy to ask about: the live one or a revision of the history */
@@ -2100,8 +2198,6 @@ export interface Questions {
       readonly at?: string | undefined
       /** answer for requests to this host, such as api.example.com (default: a host that no route names) */
       readonly host?: string | undefined
-      /** role key, such as editor */
-      readonly role: string
     }
     readonly document: PolicyCan
     readonly formats: 'text' | 'csv'
@@ -2192,12 +2288,12 @@ export interface Questions {
   /** compare two policies by the access they grant */
   readonly 'policy/diff': {
     readonly input: {
-      /** exit with 1 only if access widens at a gateway with this configuration */
-      readonly 'this-gateway'?: boolean | undefined
       /** old policy: a directory, a commit (git:REF or git:REF:PATH), a revision or live (default: live) */
       readonly from?: string | undefined
       /** new policy (default: policy.directory of the configuration, else policies) */
       readonly to?: string | undefined
+      /** exit with 1 only if access widens at a gateway with this configuration */
+      readonly 'this-gateway'?: boolean | undefined
     }
     readonly document: PolicyDiff
     readonly formats: 'text'
@@ -2238,10 +2334,10 @@ export interface Questions {
   /** print the files of a policy */
   readonly 'policy/files': {
     readonly input: {
-      /** also print tests/*_test.yaml */
-      readonly tests?: boolean | undefined
       /** a directory, a revision, a proposal or live (default: what the gateway of the configuration loads) */
       readonly revision?: string | undefined
+      /** also print tests/*_test.yaml */
+      readonly tests?: boolean | undefined
     }
     readonly document: PolicyFiles
     readonly formats: 'text'
@@ -2368,6 +2464,76 @@ export interface Questions {
     readonly document: KeysList
     readonly formats: 'text'
   }
+  /** check, test and publish a policy directory, or publish an approved proposal */
+  readonly 'policy/push': {
+    readonly input: {
+      /** policy directory (default: policy.directory), or the revision of a proposal */
+      readonly revision: string
+      /** publish only if this revision is live; "live" replaces any revision */
+      readonly over?: string | undefined
+      /** how long to wait for the replicas; 0 checks once (default: 15) */
+      readonly wait?: number | undefined
+      /** fail unless exactly N replicas use it; each gateway process is a replica */
+      readonly replicas?: number | undefined
+      /** publish without checking the replicas, for a first policy before any gateway runs */
+      readonly 'no-wait'?: boolean | undefined
+      /** succeed although replicas are lost or none has reported, for a deployment that replaces them */
+      readonly 'allow-lost'?: boolean | undefined
+    }
+    readonly document: PolicyPushPlan
+  }
+  /** make the shadow live if its evidence allows it */
+  readonly 'policy/promote': {
+    readonly input: {
+      /** revision of the shadow; its first 12 hex digits are enough */
+      readonly revision: string
+      /** refuse unless every running replica has evaluated it for this long, such as 1h */
+      readonly after?: string | undefined
+      /** refuse when the shadow would have denied more requests than N */
+      readonly 'max-would-deny'?: number | undefined
+      /** reason for this change (default: the reason of the shadow) */
+      readonly message?: string | undefined
+      /** publish only if this revision is live; "live" replaces any revision */
+      readonly over?: string | undefined
+      /** how long to wait for the replicas; 0 checks once (default: 15) */
+      readonly wait?: number | undefined
+      /** fail unless exactly N replicas use it; each gateway process is a replica */
+      readonly replicas?: number | undefined
+      /** publish without checking the replicas, for a first policy before any gateway runs */
+      readonly 'no-wait'?: boolean | undefined
+      /** succeed although replicas are lost or none has reported, for a deployment that replaces them */
+      readonly 'allow-lost'?: boolean | undefined
+    }
+    readonly document: PolicyPromotePlan
+  }
+  /** publish an earlier revision again */
+  readonly 'policy/rollback': {
+    readonly input: {
+      /** revision to publish; its first 12 hex digits are enough */
+      readonly revision: string
+      /** reason for this change (default: "back to REVISION") */
+      readonly message?: string | undefined
+      /** publish only if this revision is live; "live" replaces any revision */
+      readonly over?: string | undefined
+      /** how long to wait for the replicas; 0 checks once (default: 15) */
+      readonly wait?: number | undefined
+      /** fail unless exactly N replicas use it; each gateway process is a replica */
+      readonly replicas?: number | undefined
+      /** publish without checking the replicas, for a first policy before any gateway runs */
+      readonly 'no-wait'?: boolean | undefined
+      /** succeed although replicas are lost or none has reported, for a deployment that replaces them */
+      readonly 'allow-lost'?: boolean | undefined
+    }
+    readonly document: PolicyRollbackPlan
+  }
+  /** delete an account and revoke its tokens */
+  readonly 'user/delete': {
+    readonly input: {
+      /** user name */
+      readonly name: string
+    }
+    readonly document: UserDeletePlan
+  }
 }
 
 /** What `post` sends, by path: logins, questions about drafts, and changes. */
@@ -2455,32 +2621,12 @@ export interface Posts {
       }[]
       /** The directory of the files, as the command names it in what it prints. */
       readonly directory?: string | undefined
-      /** exit with 1 only if access widens at a gateway with this configuration */
-      readonly 'this-gateway'?: boolean | undefined
       /** old policy: a directory, a commit (git:REF or git:REF:PATH), a revision or live (default: live) */
       readonly from: string
+      /** exit with 1 only if access widens at a gateway with this configuration */
+      readonly 'this-gateway'?: boolean | undefined
     }
     readonly document: PolicyDiff
-    readonly formats: 'text'
-  }
-  /** list the proposals and who has signed them, or show one */
-  readonly 'policy/proposals': {
-    readonly input: {
-      /** remove this proposal */
-      readonly drop: string
-      /** The value of drop once more, as the person typed it. */
-      readonly confirm: string
-    }
-    readonly document: PolicyProposalsChange
-    readonly formats: 'text'
-  }
-  /** show what the shadow would deny and allow, or end it */
-  readonly 'policy/shadow': {
-    readonly input: {
-      /** end the shadow and delete what was counted */
-      readonly end: 'end'
-    }
-    readonly document: PolicyShadowChange
     readonly formats: 'text'
   }
   /** ask a policy again what gateways decided */
@@ -2497,6 +2643,26 @@ export interface Posts {
       readonly since?: string | undefined
     }
     readonly document: PolicyReplay
+    readonly formats: 'text'
+  }
+  /** remove a proposal */
+  readonly 'policy/proposals': {
+    readonly input: {
+      /** remove this proposal */
+      readonly drop: string
+      /** The value of drop once more, as the person typed it. */
+      readonly confirm: string
+    }
+    readonly document: PolicyProposalsChange
+    readonly formats: 'text'
+  }
+  /** end the shadow and delete what was counted */
+  readonly 'policy/shadow': {
+    readonly input: {
+      /** end the shadow and delete what was counted */
+      readonly end: 'end'
+    }
+    readonly document: PolicyShadowChange
     readonly formats: 'text'
   }
   /** check and test a policy, and store it for others to approve */
@@ -2524,10 +2690,10 @@ export interface Posts {
   /** review a proposal and sign it */
   readonly 'policy/approve': {
     readonly input: {
-      /** a signature that was made elsewhere, over "statement" of "policy proposals REVISION --output json": the base64 text of an SSH signature, in one line */
-      readonly signature: string
       /** proposed revision; its first 12 hex digits are enough */
       readonly revision: string
+      /** a signature that was made elsewhere, over "statement" of "policy proposals REVISION --output json": the base64 text of an SSH signature, in one line */
+      readonly signature: string
     }
     readonly document: PolicyApprove
     readonly formats: 'text'
@@ -2535,6 +2701,8 @@ export interface Posts {
   /** check, test and publish a policy directory, or publish an approved proposal */
   readonly 'policy/push': {
     readonly input: {
+      /** policy directory (default: policy.directory), or the revision of a proposal */
+      readonly revision: string
       /** publish only if this revision is live; "live" replaces any revision */
       readonly over?: string | undefined
       /** how long to wait for the replicas; 0 checks once (default: 15) */
@@ -2545,8 +2713,6 @@ export interface Posts {
       readonly 'no-wait'?: boolean | undefined
       /** succeed although replicas are lost or none has reported, for a deployment that replaces them */
       readonly 'allow-lost'?: boolean | undefined
-      /** policy directory (default: policy.directory), or the revision of a proposal */
-      readonly revision: string
       /** The value of revision once more, as the person typed it. */
       readonly confirm: string
     }
@@ -2556,6 +2722,8 @@ export interface Posts {
   /** make the shadow live if its evidence allows it */
   readonly 'policy/promote': {
     readonly input: {
+      /** revision of the shadow; its first 12 hex digits are enough */
+      readonly revision: string
       /** refuse unless every running replica has evaluated it for this long, such as 1h */
       readonly after?: string | undefined
       /** refuse when the shadow would have denied more requests than N */
@@ -2572,8 +2740,6 @@ export interface Posts {
       readonly 'no-wait'?: boolean | undefined
       /** succeed although replicas are lost or none has reported, for a deployment that replaces them */
       readonly 'allow-lost'?: boolean | undefined
-      /** revision of the shadow; its first 12 hex digits are enough */
-      readonly revision: string
       /** The value of revision once more, as the person typed it. */
       readonly confirm: string
     }
@@ -2583,6 +2749,8 @@ export interface Posts {
   /** publish an earlier revision again */
   readonly 'policy/rollback': {
     readonly input: {
+      /** revision to publish; its first 12 hex digits are enough */
+      readonly revision: string
       /** reason for this change (default: "back to REVISION") */
       readonly message?: string | undefined
       /** publish only if this revision is live; "live" replaces any revision */
@@ -2595,8 +2763,6 @@ export interface Posts {
       readonly 'no-wait'?: boolean | undefined
       /** succeed although replicas are lost or none has reported, for a deployment that replaces them */
       readonly 'allow-lost'?: boolean | undefined
-      /** revision to publish; its first 12 hex digits are enough */
-      readonly revision: string
       /** The value of revision once more, as the person typed it. */
       readonly confirm: string
     }
@@ -2617,10 +2783,10 @@ export interface Posts {
   /** create an account and print its generated password */
   readonly 'user/add': {
     readonly input: {
-      /** role key */
-      readonly role: string
       /** user name */
       readonly name: string
+      /** role key */
+      readonly role: string
     }
     readonly document: UserAdd
     readonly formats: 'text'
@@ -2672,10 +2838,10 @@ export interface Posts {
   /** end one session, those of a user, or all */
   readonly 'session/end': {
     readonly input: {
-      /** end every session of this user */
-      readonly user?: string | undefined
       /** the session, as "session list" shows it */
       readonly id?: string | undefined
+      /** end every session of this user */
+      readonly user?: string | undefined
     }
     readonly document: SessionEnd
     readonly formats: 'text'

@@ -1,31 +1,31 @@
-import type { CommandSpec, FindCommand } from '../../src/cli/command.ts'
-import { type Operation, offeredOperations } from '../../src/cli/offered/operations.ts'
-import { type Parameter, parametersOf } from '../../src/cli/offered/parameters.ts'
+import type { OperationView } from '../../src/cli/command.ts'
 import * as answers from '../../src/console/access/answers.ts'
 import { directoryName, draftName, mostFiles } from '../../src/console/api/draft.ts'
+import { acceptedBy } from '../../src/console/api/register.ts'
 import { decisionEvents, trafficEvents } from '../../src/console/live/events.ts'
 import { errors, problem } from '../../src/console/problem.ts'
 import { version } from '../../src/kernel/version.ts'
-import { allDescriptions } from './descriptions.ts'
+import { type Call, calls, hasFiles, isPost, pathOf } from '../../src/operations/offered/offered.ts'
+import type { Parameter } from '../../src/operations/offered/parameters.ts'
 import { createSchemas, type Schemas } from './named-schemas.ts'
 
 /** The description of the management API, as `docs/console-openapi.yaml` has it. */
-export async function openApiDocument(find: FindCommand): Promise<object> {
+export async function openApiDocument(
+  viewOf: (call: Call) => Promise<OperationView>,
+): Promise<object> {
   const schemas = createSchemas()
   const paths: Record<string, Record<string, object>> = accessPaths(schemas)
-  const descriptions = await allDescriptions()
-  for (const operation of offeredOperations) {
-    const command = await find(operation.command)
-    if (command === undefined) throw new Error(`unknown command ${operation.command}`)
-    const { command: words, kind } = operation
-    const path = `/${words.replaceAll(' ', '/')}`
-    const method = kind === undefined ? 'get' : 'post'
-    const typed = descriptions.get(`${kind === 'change' ? 'change' : 'question'} ${words}`)
-    // Two operations of one name have two answers.
-    const isSecond = kind === 'change' && descriptions.has(`question ${words}`)
-    const name = `${schemaName(words)}${isSecond ? 'Change' : ''}`
-    const document = typed && schemas.refer(typed.document, name)
-    paths[path] = { ...paths[path], [method]: describe(operation, command.spec, document) }
+  for (const call of calls) {
+    const { operation, kind } = call
+    const { formats, mayDecline } = await viewOf(call)
+    const answer = kind === 'review' ? (operation.plan ?? {}) : operation.document
+    const document = schemas.refer(answer, schemaName(call))
+    const path = `/${pathOf(call)}`
+    const described = describe(call, await acceptedBy(call, viewOf), {
+      ...{ document, mayDecline },
+      formats: kind === 'review' ? [] : formats,
+    })
+    paths[path] = { ...paths[path], [isPost(call) ? 'post' : 'get']: described }
   }
   return {
     openapi: '3.1.0',
@@ -57,35 +57,32 @@ export async function openApiDocument(find: FindCommand): Promise<object> {
   }
 }
 
-function describe(operation: Operation, spec: CommandSpec, document: object | undefined): object {
-  const { kind = 'question', role } = operation
-  const parameters = parametersOf(operation, spec)
+interface Documented {
+  readonly document: object
+  readonly formats: readonly string[]
+  readonly mayDecline: boolean
+}
+
+function describe(call: Call, parameters: readonly Parameter[], documented: Documented): object {
+  const { kind, role, operation } = call
   const needs = kind === 'change' ? ', console.write and a recent confirmation' : ''
+  const only = kind === 'review' ? ' and console.write. Says what the change would do' : ''
   return {
-    operationId: `${kind}-${operation.command.replaceAll(' ', '-')}`,
-    summary: spec.summary,
-    description: `Needs the role ${role}${needs}.`,
+    operationId: `${kind}-${operation.name.replaceAll(' ', '-')}`,
+    summary: operation.summary,
+    description: `Needs the role ${role}${needs}${only}.`,
     'x-role': role,
-    ...(kind === 'question'
-      ? { parameters: parameters.map(inQuery) }
-      : {
-          requestBody: { required: true, content: jsonContent(bodySchema(operation, parameters)) },
-        }),
-    responses: {
-      200:
-        document === undefined
-          ? { $ref: '#/components/responses/Printed' }
-          : documented(spec, document),
-      ...problemsOf(400, 401, 403, 422, 429, 503),
-    },
+    ...(isPost(call)
+      ? { requestBody: { required: true, content: jsonContent(bodySchema(call, parameters)) } }
+      : { parameters: parameters.map(inQuery) }),
+    responses: { 200: answerOf(documented), ...problemsOf(400, 401, 403, 422, 429, 503) },
   }
 }
 
 /** What the command prints, with the schema of its JSON. */
-function documented({ exitCodes, options }: CommandSpec, document: object): object {
-  // An answer too: the command asked, and refuses or found nothing.
-  const schema = exitCodes[1] === undefined ? document : { anyOf: [document, schemaRef('Errors')] }
-  const formats = options['output']?.choices ?? []
+function answerOf({ document, formats, mayDecline }: Documented): object {
+  // An answer too: the operation asked, and refuses or found nothing.
+  const schema = mayDecline ? { anyOf: [document, schemaRef('Errors')] } : document
   const others = Object.entries(textTypes).filter(([format]) => formats.includes(format))
   const content = Object.fromEntries(others.map(([, type]) => [type, textContent]))
   return { ...printed, content: { ...jsonContent(schema), ...content } }
@@ -95,16 +92,26 @@ function schemaRef(name: string): object {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** `UserList` of `user list`. */
-function schemaName(command: string): string {
-  return command.replaceAll(/(?:^| )([a-z])/g, (_, letter: string) => letter.toUpperCase())
+/** `UserList` of `user list`. What a change and its review answer differs from a question of the same name. */
+function schemaName({ operation, kind }: Call): string {
+  const name = operation.name.replaceAll(/(?:^| )([a-z])/g, (_, letter: string) =>
+    letter.toUpperCase(),
+  )
+  if (kind === 'review') return `${name}Plan`
+  const isSecond = kind === 'change' && questions.has(operation.name)
+  return `${name}${isSecond ? 'Change' : ''}`
 }
+
+const questions = new Set(
+  calls.flatMap(({ operation: { name, kind } }) => (kind === 'question' ? [name] : [])),
+)
 
 function inQuery({ name, description, isRequired, schema }: Parameter): object {
   return { name, in: 'query', description, required: isRequired, schema }
 }
 
-function bodySchema({ draft }: Operation, parameters: readonly Parameter[]): object {
+function bodySchema(call: Call, parameters: readonly Parameter[]): object {
+  const isDrafted = hasFiles(call)
   const members = parameters.map(({ name, description, schema }) => {
     return [name, { ...schema, description }] as const
   })
@@ -113,10 +120,10 @@ function bodySchema({ draft }: Operation, parameters: readonly Parameter[]): obj
     type: 'object',
     additionalProperties: false,
     properties: {
-      ...(draft !== undefined && { files, directory }),
+      ...(isDrafted && { files, directory }),
       ...Object.fromEntries(members),
     },
-    required: [...(draft === undefined ? [] : ['files']), ...required],
+    required: [...(isDrafted ? ['files'] : []), ...required],
   }
 }
 

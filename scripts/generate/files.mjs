@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
-import { commandSet, findCommand } from '../../src/cli/commands/table.ts'
+import { renderingOf } from '../../src/cli/commands/renderings.ts'
+import { commandSet } from '../../src/cli/commands/table.ts'
 import { configJsonSchema } from '../../src/config/schema/json-schema.ts'
 import { clientTypes } from './client-types.ts'
 import { commandPages } from './commands.mjs'
@@ -22,12 +23,12 @@ const generators = {
   'docs/http-api.md': httpApi,
   'docs/refusals.md': refusals,
   'docs/console-openapi.yaml': consoleOpenApi,
-  'client/src/api.ts': async () => clientTypes(await openApiDocument(findCommand)),
+  'client/src/api.ts': async () => clientTypes(await openApiDocument(renderingOf)),
 }
 
 /** The description of the management API, from its table. */
 async function consoleOpenApi() {
-  const document = await openApiDocument(findCommand)
+  const document = await openApiDocument(renderingOf)
   return stringify(document, { aliasDuplicateObjects: false, lineWidth: 100 })
 }
 

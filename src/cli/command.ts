@@ -1,6 +1,14 @@
-import type { TSchema } from '../config/schema/type.ts'
 import type { Context } from '../operations/context.ts'
-import type { Field, InputOf, OneOf } from '../operations/operation.ts'
+import type { Given } from '../operations/input.ts'
+import type {
+  Answer,
+  AnyOperation,
+  AnyWork,
+  Field,
+  Fields,
+  InputOf,
+  OneOf,
+} from '../operations/operation.ts'
 import type { Io } from './io.ts'
 
 /** One option of a command, for the parser and for help. */
@@ -9,6 +17,8 @@ export type OptionSpec = Field
 /** One positional argument of a command. */
 export interface ArgumentSpec {
   readonly name: string
+  /** The field of the operation that it sets. */
+  readonly field?: string
   readonly description: string
   /** What it may be, as a placeholder such as `DIR|live`, where the name does not say it. */
   readonly accepts?: string
@@ -63,34 +73,59 @@ export interface Command {
   readonly spec: CommandSpec
   /** Runs it with the arguments after its name and returns the exit code. */
   readonly run: (args: readonly string[], io: Io) => Promise<number>
-  /** What it is a view of, for programs that have no command line. */
-  readonly operation?: {
-    readonly document: TSchema
-    /** Runs it with these values of its fields, and writes the answer in a format of the command. */
-    readonly answer: (
-      given: Given,
-      output: string,
-      context: Context,
-      terminal: Terminal,
-    ) => Promise<Omit<Printed, 'out'>>
+  /** What it is a view of. */
+  readonly operation?: OperationView
+}
+
+/** How the command line shows an operation, for programs that have no command line and for other machines. */
+export interface OperationView {
+  readonly operation: AnyOperation
+  /** Commands that run in place of this one where the field with their name is given. */
+  readonly instead: Readonly<Record<string, Command>>
+  readonly formats: readonly string[]
+  /** It may answer no in place of its document. */
+  readonly mayDecline: boolean
+  /** The values of arguments by the fields that they set. */
+  named(values: readonly unknown[]): Given
+  /** What a format prints of an answer. */
+  render(
+    answer: Answer<unknown>,
+    input: InputOf<Fields>,
+    output: string,
+    place: Pick<Context, 'cwd' | 'env'>,
+  ): Promise<Shows>
+  /** Runs it with these values of its fields, and writes the answer in a format of the command. */
+  answer(given: Given, output: string, answering: Answering): Promise<Omit<Printed, 'out'>>
+}
+
+/** With what a command answers. */
+export interface Answering {
+  readonly context: Context
+  readonly terminal: Terminal
+  /** What does the work in place of the operation itself. */
+  readonly source?: {
+    readonly load: () => Promise<AnyWork>
+    /** For an answer that cannot be shown. */
+    readonly unreadable: Error
   }
+}
+
+/** Results for stdout, which may be all, and remarks for stderr, some `before` the results. */
+export interface Shows {
+  readonly before?: string
+  /** A long one is in pieces. */
+  readonly out: string | Iterable<string>
+  readonly err: string
 }
 
 /** Where a command writes its result and asks for yes or no. */
 export type Terminal = Pick<Io, 'out' | 'isTerminal' | 'ask'>
-
-/** Values of fields by name, in the types that they promise. */
-export type Given = Readonly<
-  Record<string, string | number | boolean | readonly string[] | undefined>
->
 
 /** What a command printed, and its exit code. */
 export interface Printed {
   readonly code: number
   readonly out: string
   readonly err: string
-  /** It refused because this person must not do that. */
-  readonly isForbidden?: boolean
 }
 
 /** Prints that here, and returns the exit code. */
@@ -102,13 +137,6 @@ export function print({ code, out, err }: Printed, io: Pick<Io, 'out' | 'err'>):
 
 /** The command with this name, such as `policy who`. */
 export type FindCommand = (name: string) => Promise<Command | undefined>
-
-/** All commands, for a program that runs several. */
-export interface Commands {
-  readonly find: FindCommand
-  /** A module for a thread that runs them. */
-  readonly threadFile: URL
-}
 
 /** Every command that users call, by group. */
 export interface CommandSet {

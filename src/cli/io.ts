@@ -1,4 +1,4 @@
-import type { Actor, Surroundings } from '../operations/context.ts'
+import type { Surroundings } from '../operations/context.ts'
 
 /** What a command may touch. Results go to `out`, messages to `err`. */
 export interface Io extends Surroundings {
@@ -15,12 +15,6 @@ export interface Io extends Surroundings {
   prompt?(question: string, options?: { readonly isHidden?: boolean }): Promise<string | undefined>
   /** The name of the operating system's user. */
   readonly userName?: string
-  /** The person on whose behalf another program runs this command; absent: that user. */
-  readonly actor?: Actor
-  /** Roles that this person must not give, and whose accounts they must not change; absent: none. */
-  readonly protectedRoles?: readonly string[]
-  /** Called when a command refuses because of them: its exit code says "no" only. */
-  onNotPermitted?(): void
   /** The process that a gateway runs in: its signals, streams and exit. */
   readonly host?: NodeJS.Process
   /** What runs until a signal stops it; absent: a program that only runs commands. */

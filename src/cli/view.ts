@@ -1,7 +1,7 @@
 import type { TSchema, ValueOf } from '../config/schema/type.ts'
 import type { Context } from '../operations/context.ts'
 import type { Answer, Description, Fields, InputOf } from '../operations/operation.ts'
-import type { Printed, Terminal } from './command.ts'
+import type { Printed, Shows, Terminal } from './command.ts'
 import { printable } from './format.ts'
 
 /** The formats of a document, by name. JSON is the document itself unless a view says otherwise. */
@@ -9,21 +9,12 @@ export type View<Input extends Fields, Document extends TSchema, Shown = unknown
   readonly text: Format<Input, Document, Shown>
 } & Readonly<Record<string, Format<Input, Document, Shown>>>
 
-/**
- * What a format prints: results to stdout, which may be all, and remarks to stderr, some `before` the
- * results. A long one is in pieces.
- */
+/** What a format prints of an answer. */
 type Format<Input extends Fields, Document extends TSchema, Shown> = (
   answer: Answer<ValueOf<Document>, Shown>,
   input: InputOf<Input>,
   place: Pick<Context, 'cwd' | 'env'>,
 ) => string | Iterable<string> | Shows
-
-export interface Shows {
-  readonly before?: string
-  readonly out: string | Iterable<string>
-  readonly err: string
-}
 
 /** The views of a described operation. */
 export type ViewOf<Described, Shown = unknown> =

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { questions as operations } from '../../src/cli/offered/operations.ts'
+import { calls } from '../../src/operations/offered/offered.ts'
 import { folder } from '../cli/policy-runner.ts'
 import { compareAnswers } from '../support/compare-answers.ts'
 import { startConsoleApi } from '../support/console-api.ts'
@@ -8,32 +8,36 @@ import { questions } from '../support/console-questions.ts'
 import { runCommand } from '../support/run-command.ts'
 
 describe('the management API', () => {
-  test('answers as the commands do, and hands over text, notes and exit code', async () => {
+  test('answers as the commands do, and hands over all that they show', async () => {
     const cwd = await folder(consoleFiles)
     const api = await startConsoleApi({ cwd })
     expect(Object.keys(questions).toSorted()).toEqual(
-      operations.map(({ command }) => command).toSorted(),
+      calls
+        .flatMap(({ kind, operation: { name } }) => (kind === 'question' ? [name] : []))
+        .toSorted(),
     )
 
     // All others are in test/long.
     const quick = ['version', 'config check', 'policy who', 'policy can']
     await compareAnswers(api, cwd, (command) => quick.includes(command))
 
-    const accept = 'application/vnd.postern.printed+json'
+    const accept = 'application/vnd.postern.answered+json'
 
-    const { body } = await api.get('policy/who', {
-      query: '?method=get&path=orders&output=text',
-      accept,
-    })
+    const { body } = await api.get('policy/who', { query: '?method=get&path=orders', accept })
+    const whole = JSON.parse(body)
 
-    expect(JSON.parse(body)).toEqual(await runCommand(['policy', 'who', 'get', 'orders'], { cwd }))
-    expect(JSON.parse(body).err).toContain('note: ')
+    const { out } = await runCommand('policy who get orders --output json'.split(' '), { cwd })
+    const { document } = whole.answer
+    expect(document).toEqual(JSON.parse(out))
+    const { err } = await runCommand(['policy', 'who', 'get', 'orders'], { cwd })
+    for (const note of document.notes) expect(err).toContain(note)
+    expect(document.notes).not.toEqual([])
     const wrong = await api.get('policy/who', {
       query: '?method=GET&path=/x&revision=../secrets',
     })
     expect([wrong.status, JSON.parse(wrong.body).errors[0].message]).toEqual([
       400,
-      '--revision: "../secrets" is not a revision: write live, or at least 12 digits of one, such as r-3f2a9c81d604',
+      'revision: "../secrets" is not a revision: write live, or at least 12 digits of one, such as r-3f2a9c81d604',
     ])
   })
 

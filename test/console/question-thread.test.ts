@@ -1,20 +1,21 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { Busy, QuestionThread, type Task } from '../../src/console/api/question-thread.ts'
+import type { Task } from '../../src/console/api/perform.ts'
+import { Busy, QuestionThread } from '../../src/console/api/question-thread.ts'
 import { createPolicyMemory } from '../../src/operations/policy-memory.ts'
 import { compileAt } from '../../src/policy/engine/compile.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
-import { everyCommand } from '../../src/serve/console/every-command.ts'
+import { answering } from '../../src/serve/console/answering.ts'
 import { consoleFiles } from '../support/console-policy.ts'
 
 const task: Task = {
-  ...{ command: 'version', input: {}, output: 'json', config: undefined },
-  ...{ username: 'ann', address: '192.0.2.1', protectedRoles: [], writes: false },
+  ...{ operation: 'version', kind: 'question', given: {}, output: 'json', config: undefined },
+  ...{ username: 'ann', address: '192.0.2.1', protectedRoles: [] },
 }
 
 describe('the thread for questions', () => {
   test('answers in order, lets 16 wait, and forgets clients that have gone', async () => {
-    const thread = new QuestionThread(everyCommand.threadFile, { cwd: '.', env: {} })
+    const thread = new QuestionThread(answering.threadFile, { cwd: '.', env: {} })
     onTestFinished(() => thread.close())
     const gone = new AbortController()
     const staying = new AbortController().signal
@@ -29,19 +30,19 @@ describe('the thread for questions', () => {
 
     expect(await left).toEqual(new Error('gone'))
     const answers = await Promise.all([first, ...waiting, last])
-    expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 0))
-    expect(JSON.parse(answers[0]?.out ?? '')).toMatchObject({ version: expect.any(String) })
+    expect(answers.map(({ ending }) => ending)).toEqual(answers.map(() => 'done'))
+    expect(JSON.parse(answers[0]?.body ?? '')).toMatchObject({ version: expect.any(String) })
   })
 
   test('starts again after it has ended', async () => {
-    const thread = new QuestionThread(everyCommand.threadFile, { cwd: '.', env: {} })
+    const thread = new QuestionThread(answering.threadFile, { cwd: '.', env: {} })
     onTestFinished(() => thread.close())
     const { signal } = new AbortController()
 
-    const lost = await thread.ask({ ...task, command: 'none' }, signal).catch((error) => error)
-    const { code } = await thread.ask(task, signal)
+    const lost = await thread.ask({ ...task, operation: 'none' }, signal).catch((error) => error)
+    const { ending } = await thread.ask(task, signal)
 
-    expect([lost.part, code]).toEqual(['policies', 0])
+    expect([lost.part, ending]).toEqual(['policies', 'done'])
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { questions } from '../../src/cli/offered/operations.ts'
+import { calls, pathOf } from '../../src/operations/offered/offered.ts'
 import { startConsole } from '../support/start-console.ts'
 
 /** What questions need beside their path. */
@@ -19,8 +19,9 @@ test('every question of the management API has an answer, or says in JSON why it
   const cookie = await console.logIn()
   const answered: string[] = []
 
-  for (const { command } of questions) {
-    const path = `${command.replaceAll(' ', '/')}${queries[command] ?? ''}`
+  for (const call of calls.filter(({ kind }) => kind === 'question')) {
+    const command = call.operation.name
+    const path = `${pathOf(call)}${queries[command] ?? ''}`
     const answer = await console.call(`GET ${path}`, { cookie })
     expect({ command, isBug: answer.status === 500 }).toEqual({ command, isBug: false })
     expect({ command, type: answer.header('content-type') }).toMatchObject({

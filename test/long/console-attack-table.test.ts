@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../scripts/generate/console-openapi.ts'
-import { findCommand } from '../../src/cli/commands/table.ts'
-import {
-  type Operation,
-  offeredOperations as operations,
-} from '../../src/cli/offered/operations.ts'
-import { parametersOf } from '../../src/cli/offered/parameters.ts'
+import { renderingOf } from '../../src/cli/commands/renderings.ts'
 import { isAtLeast } from '../../src/console/access/roles.ts'
+import { acceptedBy } from '../../src/console/api/register.ts'
+import { type Call, calls, hasFiles, isPost, pathOf } from '../../src/operations/offered/offered.ts'
 import { startConsole, type TestConsole } from '../support/start-console.ts'
 import { claimsOf, forge, nowSeconds, testSecret, tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
@@ -25,7 +22,7 @@ const open = new Set([
 
 /** Every call of the API that needs a session, from its description, which a test compares with the server. */
 async function everyCall(): Promise<readonly string[]> {
-  const { paths } = (await openApiDocument(findCommand)) as { paths: Record<string, object> }
+  const { paths } = (await openApiDocument(renderingOf)) as { paths: Record<string, object> }
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.slice(1)}`),
   )
@@ -33,8 +30,8 @@ async function everyCall(): Promise<readonly string[]> {
   return all.filter((line) => !open.has(line))
 }
 
-function lineOf({ command, kind }: Operation): string {
-  return `${kind === undefined ? 'GET' : 'POST'} ${command.replaceAll(' ', '/')}`
+function lineOf(call: Call): string {
+  return `${isPost(call) ? 'POST' : 'GET'} ${pathOf(call)}`
 }
 
 /** What no attack may change. */
@@ -47,8 +44,8 @@ async function stateOf(target: TestConsole): Promise<string> {
 const files = [{ name: 'policy.csv', text: '' }]
 
 /** A request that only lacks what the test takes away. */
-function bodyOf({ kind, draft }: Operation): object {
-  return kind !== undefined && draft !== undefined ? { files } : {}
+function bodyOf(call: Call): object {
+  return hasFiles(call) ? { files } : {}
 }
 
 describe('every call of the management API', () => {
@@ -132,9 +129,9 @@ describe('every call of the management API', () => {
     const cookie = await target.logIn('editor')
     const before = await stateOf(target)
 
-    for (const operation of operations.filter((each) => !isAtLeast(role, each.role))) {
-      const line = lineOf(operation)
-      const { status, body } = await target.call(line, { cookie, body: bodyOf(operation) })
+    for (const each of calls.filter((call) => !isAtLeast(role, call.role))) {
+      const line = lineOf(each)
+      const { status, body } = await target.call(line, { cookie, body: bodyOf(each) })
       expect([line, status]).toEqual([line, 403])
       expect(body).toContain('not-permitted')
     }
@@ -217,9 +214,9 @@ describe('every call of the management API, with service accounts in console.ser
 
     // The token has the role admin, which opens everything to people.
     const token = tokenFor(name)
-    for (const operation of operations.filter((each) => !isAtLeast(role, each.role))) {
-      const line = lineOf(operation)
-      const answer = await target.call(line, { ...bearer(token), body: bodyOf(operation) })
+    for (const each of calls.filter((call) => !isAtLeast(role, call.role))) {
+      const line = lineOf(each)
+      const answer = await target.call(line, { ...bearer(token), body: bodyOf(each) })
       expect([line, answer.status]).toEqual([line, 403])
       expect(answer.body).toContain(`is in console.services.${role}, and this needs`)
     }
@@ -234,22 +231,21 @@ describe('every operation', () => {
     const cookie = await target.logIn()
     const before = await stateOf(target)
 
-    for (const operation of operations) {
-      const { spec } = (await findCommand(operation.command)) ?? {}
-      if (spec === undefined) throw new Error(operation.command)
-      const accepted = new Set(parametersOf(operation, spec).map(({ name }) => name))
-      const others = [...Object.keys(spec.options), 'isAdmin', 'actor', '__proto__', 'constructor']
+    for (const call of calls) {
+      const accepted = new Set((await acceptedBy(call, renderingOf)).map(({ name }) => name))
+      const fields = Object.keys(call.operation.input)
+      const others = [...fields, 'config', 'isAdmin', 'actor', '__proto__', 'constructor']
       for (const name of others.filter((each) => !accepted.has(each))) {
-        const isQuestion = operation.kind === undefined
-        const line = `${lineOf(operation)}${isQuestion ? `?${name}=true` : ''}`
-        const members = { ...bodyOf(operation), ...Object.fromEntries([[name, true]]) }
+        const isQuestion = !isPost(call)
+        const line = `${lineOf(call)}${isQuestion ? `?${name}=true` : ''}`
+        const members = { ...bodyOf(call), ...Object.fromEntries([[name, true]]) }
         const answer = await target.call(line, isQuestion ? { cookie } : { cookie, body: members })
         expect([line, name, answer.status]).toEqual([line, name, 400])
       }
-      if (operation.kind === undefined) continue
+      if (!isPost(call)) continue
       // A link must not carry what a person confirms.
-      const link = `${lineOf(operation)}?confirm=editor&name=editor`
-      const { status, body } = await target.call(link, { cookie, body: bodyOf(operation) })
+      const link = `${lineOf(call)}?confirm=editor&name=editor`
+      const { status, body } = await target.call(link, { cookie, body: bodyOf(call) })
       expect([link, status, body]).toEqual([link, 400, expect.stringContaining('into the body')])
     }
     expect(await stateOf(target)).toBe(before)
@@ -269,22 +265,20 @@ describe('every operation', () => {
       '--config=/dev/null',
     ]
 
-    for (const operation of operations) {
-      const { spec } = (await findCommand(operation.command)) ?? {}
-      if (spec === undefined) throw new Error(operation.command)
-      const texts = parametersOf(operation, spec).filter(
+    for (const call of calls) {
+      const texts = (await acceptedBy(call, renderingOf)).filter(
         ({ name, schema }) => schema.type === 'string' && !('enum' in schema) && name !== 'confirm',
       )
       for (const value of texts.length === 0 ? [] : forged) {
         const input = Object.fromEntries(texts.map(({ name }) => [name, value]))
-        const isQuestion = operation.kind === undefined
+        const isQuestion = !isPost(call)
         const query = isQuestion ? `?${new URLSearchParams(input)}` : ''
-        const confirm = operation.confirms === undefined ? {} : { confirm: value }
-        const answer = await target.call(`${lineOf(operation)}${query}`, {
+        const confirm = call.operation.confirms === undefined ? {} : { confirm: value }
+        const answer = await target.call(`${lineOf(call)}${query}`, {
           cookie,
-          ...(!isQuestion && { body: { ...bodyOf(operation), ...input, ...confirm } }),
+          ...(!isQuestion && { body: { ...bodyOf(call), ...input, ...confirm } }),
         })
-        const { command } = operation
+        const command = call.operation.name
         expect([
           command,
           value,

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { draftOperations, writeOperations } from '../../src/cli/offered/operations.ts'
+import { type Call, calls, isPost, pathOf } from '../../src/operations/offered/offered.ts'
 import { startConsole, type TestConsole } from '../support/start-console.ts'
 
 const roles = { reader: ['editor'], author: [], publisher: ['admin'] }
 
-function lineOf({ command, kind }: { command: string; kind?: 'draft' | 'change' }): string {
-  return `${kind === undefined ? 'GET' : 'POST'} ${command.replaceAll(' ', '/')}`
+const changes = calls.filter(({ kind }) => kind === 'change')
+
+function lineOf(call: Call): string {
+  return `${isPost(call) ? 'POST' : 'GET'} ${pathOf(call)}`
 }
 
 /** The accounts, as the command lists them: what no attack may change. */
@@ -18,11 +20,13 @@ describe('an operation of the management API', () => {
     const target = await startConsole({ isWhole: true })
     const cookie = await target.logIn()
 
-    for (const operation of writeOperations) {
-      const { status } = await target.call(lineOf(operation), { cookie, body: {} })
-      // Drafts of the same name remain, and do not accept this body.
-      const isDraft = draftOperations.some(({ command }) => command === operation.command)
-      expect([operation.command, status]).toEqual([operation.command, isDraft ? 400 : 404])
+    for (const call of calls.filter(({ operation: { kind } }) => kind === 'change')) {
+      const line = lineOf(call)
+      const { status } = await target.call(line, { cookie, body: {} })
+      // A question or draft of the same name remains, and does not accept this body.
+      const others = calls.filter(({ operation: { kind } }) => kind === 'question')
+      const isOther = others.some((each) => lineOf(each) === line)
+      expect([line, status]).toEqual([line, isOther ? 400 : 404])
     }
   })
 
@@ -35,9 +39,10 @@ describe('an operation of the management API', () => {
     const cookie = await target.logIn()
     seconds += 301
 
-    for (const operation of writeOperations) {
-      const answer = await target.call(lineOf(operation), { cookie, body: {} })
-      expect([operation.command, answer.status]).toEqual([operation.command, 403])
+    for (const call of changes) {
+      const line = lineOf(call)
+      const answer = await target.call(line, { cookie, body: {} })
+      expect([line, answer.status]).toEqual([line, 403])
       expect(answer.body).toContain('confirmation-needed')
     }
   })

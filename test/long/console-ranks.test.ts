@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { writeOperations } from '../../src/cli/offered/operations.ts'
+import { calls } from '../../src/operations/offered/offered.ts'
 import { remotePostern } from '../support/remote-postern.ts'
 import { cookieIn, startConsole, type TestConsole } from '../support/start-console.ts'
 import { until } from '../support/until.ts'
@@ -85,9 +85,9 @@ function callAs(target: TestConsole, { cookie }: Account, { command, body }: Row
 
 describe('operations on accounts', () => {
   test('are all in the table', () => {
-    const onAccounts = writeOperations.filter(({ command }) => !command.startsWith('policy '))
-
-    const commands = onAccounts.map(({ command }) => command)
+    const changes = calls.filter(({ kind }) => kind === 'change')
+    const names = changes.map(({ operation: { name } }) => name)
+    const commands = names.filter((name) => !name.startsWith('policy '))
     expect([...new Set(rows.map(({ command }) => command))].toSorted()).toEqual(commands.toSorted())
   })
 

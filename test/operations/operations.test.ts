@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { createSchemas } from '../../scripts/generate/named-schemas.ts'
-import { findCommand } from '../../src/cli/commands/table.ts'
-import { questions } from '../../src/cli/offered/operations.ts'
 import type { Context } from '../../src/operations/context.ts'
 import { Declined } from '../../src/operations/declined.ts'
+import { calls, pathOf } from '../../src/operations/offered/offered.ts'
 import { roleList, roleShow } from '../../src/operations/roles/roles.ts'
 import { checkDocument } from '../support/check-document.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -49,17 +48,16 @@ describe('an operation', () => {
   test('has the schema of its answer in the description of the management API', async () => {
     const { paths, components } = parse(readFileSync('docs/console-openapi.yaml', 'utf8'))
     const found: string[] = []
-    for (const { command, kind } of questions) {
-      const { operation } = (await findCommand(command)) ?? {}
-      if (operation === undefined || kind !== undefined) continue
-      const answer = paths[`/${command.replaceAll(' ', '/')}`].get.responses['200']
+    for (const call of calls.filter(({ kind }) => kind === 'question')) {
+      const { operation } = call
+      const answer = paths[`/${pathOf(call)}`].get.responses['200']
       const { schema } = answer.content['application/json']
       const [reference] = (schema.anyOf ?? [schema]).map(({ $ref }: { $ref: string }) => $ref)
       const name = String(reference).replace('#/components/schemas/', '')
       const described = createSchemas()
       described.refer(operation.document, name)
       expect(components.schemas).toMatchObject(described.all())
-      found.push(command)
+      found.push(operation.name)
     }
 
     expect(found).toContain('role list')

@@ -12,8 +12,10 @@ export async function checkDocument(
   contentType = 'application/json',
 ): Promise<void> {
   const name = /^(?:[a-z]+\/)?[a-z]+/.exec(path)?.[0].replace('/', ' ') ?? ''
-  const schema = (await findCommand(name))?.operation?.document
-  if (schema === undefined || !isAnswer(exitCode) || !/^[[{]/.test(text)) return
+  const { document: own, plan } = (await findCommand(name))?.operation?.operation ?? {}
+  // A review has the same path as its change.
+  const schema = plan === undefined ? own : { anyOf: [own, plan] }
+  if (own === undefined || !isAnswer(exitCode) || !/^[[{]/.test(text)) return
   if (!/^application\/(problem\+)?json/.test(contentType)) return
   const answer: unknown = JSON.parse(text)
   const document = contentType.includes('problem') ? withoutProblem(answer as Problem) : answer

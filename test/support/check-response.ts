@@ -38,7 +38,7 @@ export function checkResponse({ line, status, contentType = '', body }: Answer):
   const path = `/${target.replace(prefix, '').replace(/\?.*/, '')}`
   const type = contentType.split(';', 1)[0] ?? ''
   // Not for other programs than `postern --gateway`, and an answer without a body.
-  if (type === 'application/vnd.postern.printed+json' || method === 'HEAD') return
+  if (type === 'application/vnd.postern.answered+json' || method === 'HEAD') return
   const described = pathOf(path)?.[method.toLowerCase()]?.responses
   const response = described?.[status] ?? described?.['default'] ?? unknownPath
   const { content = {} } = response.$ref === undefined ? response : resolve<Response>(response.$ref)

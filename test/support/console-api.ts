@@ -4,7 +4,7 @@ import type { ConsoleSession } from '../../src/console/access/session.ts'
 import { createOperations } from '../../src/console/api/register.ts'
 import { createErrorReplies } from '../../src/console/replies.ts'
 import { createMessages } from '../../src/messages/messages.ts'
-import { everyCommand } from '../../src/serve/console/every-command.ts'
+import { answering } from '../../src/serve/console/answering.ts'
 import { checkDocument } from './check-document.ts'
 import { checkResponse } from './check-response.ts'
 import { golden } from './golden/golden.ts'
@@ -44,7 +44,7 @@ export async function startConsoleApi(options: {
   })
   server.setErrorHandler((error, request, reply) => replyError(error, request, reply))
   const { cwd, config } = options
-  const register = await createOperations({ commands: everyCommand, io: { env: {}, cwd }, config })
+  const register = await createOperations({ ...answering, io: { env: {}, cwd }, config })
   const session: ConsoleSession = {
     ...{ id: 'console-1', userId: '1', username: 'petra', roleKey: 'admin', role: 'publisher' },
     ...{ issuedAt: 0, expiresAt: Number.MAX_SAFE_INTEGER, provider: undefined },

@@ -7,7 +7,7 @@ import { stringify } from 'yaml'
 import { loadConfig } from '../../src/config/load.ts'
 import { createOperations, type RegisterOperations } from '../../src/console/api/register.ts'
 import { createLog } from '../../src/log/log.ts'
-import { everyCommand } from '../../src/serve/console/every-command.ts'
+import { answering } from '../../src/serve/console/answering.ts'
 import { openConsole, type RunningConsole } from '../../src/serve/console/open-console.ts'
 import { checkDocument } from './check-document.ts'
 import { checkResponse } from './check-response.ts'
@@ -79,7 +79,7 @@ export async function startConsole(options: ConsoleOptions = {}): Promise<TestCo
   const log = createLog('info', sink)
   const { now } = options
   const io = { env: {}, cwd: directory }
-  const whole = { commands: everyCommand, io, config: configFile }
+  const whole = { ...answering, io, config: configFile }
   const operations = options.isWhole ? await createOperations(whole) : probes
   const running = await openConsole({
     ...{ config, log, pages, operations },

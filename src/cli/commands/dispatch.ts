@@ -2,7 +2,7 @@ import { type Command, print } from '../command.ts'
 import { completionSpec } from '../completion/specs.ts'
 import { commandHelp } from '../help.ts'
 import type { Io } from '../io.ts'
-import { failureOf } from './failure.ts'
+import { printedFailure } from './failure.ts'
 import { takeGateway } from './gateway-option.ts'
 import { groupHelp, programHelp } from './overview.ts'
 import { remotely } from './remotely.ts'
@@ -21,7 +21,7 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
     }
     return await run(taken.argv, io, start)
   } catch (error) {
-    return print(failureOf(error), io)
+    return print(printedFailure(error), io)
   }
 }
 

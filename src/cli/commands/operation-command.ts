@@ -1,21 +1,30 @@
 import type { TSchema, ValueOf } from '../../config/schema/type.ts'
 import type { Context } from '../../operations/context.ts'
-import { InvalidInput } from '../../operations/invalid-input.ts'
-import type { Description, Field, Fields, InputOf, Operation } from '../../operations/operation.ts'
+import { failureOf } from '../../operations/failure.ts'
+import { type Given, inputOf } from '../../operations/input.ts'
+import type {
+  Answer,
+  Description,
+  Field,
+  Fields,
+  InputOf,
+  Operation,
+  Work,
+} from '../../operations/operation.ts'
 import {
+  type Answering,
   type ArgumentSpec,
   type Command,
   type CommandSpec,
   configOption,
-  type Given,
   outputOption,
   type Printed,
-  type Terminal,
+  type Shows,
 } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonLine, jsonPieces } from '../format.ts'
 import { contextOf } from '../operation-context.ts'
-import { type Asking, type Shows, type View, warnings } from '../view.ts'
+import { type Asking, type View, warnings } from '../view.ts'
 import { askFirst } from './ask-first.ts'
 import { commandFailure } from './failure.ts'
 import { command } from './run-command.ts'
@@ -59,29 +68,42 @@ export function operationCommand<
   face: Face<Input, Document, Shown, Plan>,
 ): Command {
   const spec = specOf(operation, face)
-  const positional = [
-    ...(face.arguments ?? []),
-    ...Object.entries(face.instead ?? {}).flatMap(([name, { spec }]) =>
-      spec.arguments.map(() => name),
-    ),
-  ]
+  const { instead = {} } = face
+
+  async function render(
+    answered: Answer<ValueOf<Document>, Shown>,
+    input: InputOf<Input>,
+    output: string,
+    place: Pick<Context, 'cwd' | 'env'>,
+  ): Promise<Shows> {
+    const view = (await face.view?.()) ?? notesOnly
+    const shown = view[output]?.(answered, input, place) ?? jsonPieces(answered.document)
+    // What a change did comes before its result, such as the password of a new account.
+    const done = operation.kind === 'change' ? warnings(answered.notes) : ''
+    return isText(shown) ? { before: done, out: shown, err: '' } : shown
+  }
 
   /** Writes long answers in parts, and those of a list as they come. A change with a plan asks first. */
   async function answer(
     given: Given,
     output: string,
-    context: Context,
-    terminal: Terminal,
+    { context, terminal, source }: Answering,
   ): Promise<Omit<Printed, 'out'>> {
-    const replaced = Object.entries(face.instead ?? {}).find(([name]) => given[name])?.[1]
+    const replaced = Object.entries(instead).find(([name]) => given[name])?.[1]
     if (replaced?.operation !== undefined) {
-      return replaced.operation.answer(given, output, context, terminal)
+      return replaced.operation.answer(given, output, {
+        context,
+        terminal,
+        ...(source && { source }),
+      })
     }
     try {
-      const [{ run, review, stream }, view] = await Promise.all([
-        operation.load(),
-        face.view?.() ?? notesOnly,
-      ])
+      const { run, review, stream } = (await (source ?? operation).load()) as Work<
+        Input,
+        Document,
+        Shown,
+        Plan
+      >
       const input = inputOf(operation.input, given)
       if (output === 'jsonl' && stream !== undefined) {
         await stream(input, context, (page) => terminal.out((page as []).map(jsonLine).join('')))
@@ -93,61 +115,53 @@ export function operationCommand<
           ? await run(input, context)
           : await askFirst(review, { asking, input, output, given }, context, terminal)
       if ('code' in answered) return answered
-      const { outcome = 'done', notes } = answered
-      const shown = view[output]?.(answered, input, context) ?? jsonPieces(answered.document)
-      // What a change did comes before its result, such as the password of a new account.
-      const done = operation.kind === 'change' ? warnings(notes) : ''
-      const printed: Shows = isText(shown) ? { before: done, out: shown, err: '' } : shown
-      const { before = '', out, err } = printed
+      const { before = '', out, err } = await render(answered, input, output, context)
       context.err(before)
       for (const piece of typeof out === 'string' ? [out] : out) terminal.out(piece)
-      return { code: exitCodes[outcome], err }
+      return { code: exitCodes[answered.outcome ?? 'done'], err }
     } catch (error) {
-      const { out, ...failed } = await commandFailure(error, spec, { output, place: context })
+      const isUnreadable = source !== undefined && failureOf(error).kind === 'bug'
+      const { out, ...failed } = await commandFailure(
+        isUnreadable ? source.unreadable : error,
+        spec,
+        {
+          ...{ output, place: context },
+        },
+      )
       terminal.out(out)
       return failed
     }
   }
 
+  const named = (values: readonly unknown[]) =>
+    Object.fromEntries(
+      spec.arguments.map(({ field = '', many }, at) => [
+        field,
+        many ? values.slice(at) : values[at],
+      ]),
+    ) as Given
   const { run } = command(spec, async () => async (call, io) => {
     const { output = 'text', config, ...options }: Given = call.options
-    const named = spec.arguments.map(({ many }, at) => {
-      const name = positional[at] ?? ''
-      return [name, many ? call.arguments.slice(at) : call.arguments[at]] as const
-    })
-    const given = { ...options, ...Object.fromEntries(named) } as Given
+    const given = { ...options, ...named(call.arguments) } as Given
     const context = contextOf(config === undefined ? undefined : String(config), io)
-    const { code, err, isForbidden } = await answer(given, String(output), context, io)
+    const { code, err } = await answer(given, String(output), { context, terminal: io })
     io.err(err)
-    if (isForbidden) io.onNotPermitted?.()
     return code
   })
-  return { spec, run, operation: { document: operation.document, answer } }
+  return {
+    ...{ spec, run },
+    operation: {
+      ...{ operation, instead, named, render, answer },
+      formats: spec.options['output']?.choices ?? [],
+      mayDecline: spec.exitCodes[exitCodes.no] !== undefined,
+    },
+  }
 }
 
 const notesOnly: Readonly<Record<string, () => string>> = { text: () => '' }
 
 function isText(shown: string | Iterable<string> | object): shown is string | Iterable<string> {
   return typeof shown === 'string' || Symbol.iterator in shown
-}
-
-/**
- * Adds what the caller did not give. Callers over the network did not come by the parser of command lines:
- * without one of several fields, a change could be about everything.
- */
-function inputOf<Input extends Fields>(fields: Input, given: Given): InputOf<Input> {
-  const values = Object.entries<Field>(fields).map(([name, field]) => {
-    const { value, number, many, unless, description, default: standard } = field
-    const other = unless?.find((each) => given[each] !== undefined && given[each] !== false)
-    if (unless !== undefined && (other === undefined) === (given[name] === undefined)) {
-      const why = other === undefined ? `is missing: ${description}` : `cannot be with ${other}`
-      throw new InvalidInput(undefined, `${name} ${why}`)
-    }
-    const otherwise = number === undefined || standard === undefined ? standard : Number(standard)
-    const absent = many ? [] : value === undefined ? false : otherwise
-    return [name, given[name] ?? absent] as const
-  })
-  return Object.fromEntries(values) as InputOf<Input>
 }
 
 /** What parser, help, completion and reference know of the command. */
@@ -165,6 +179,9 @@ function specOf<Input extends Fields>(
   const fields: Fields = input
   const arguments_ = positional.map((field) => argumentOf(fields[field] as Field, field))
   const others = Object.values(instead).map(({ spec }) => spec)
+  const replacing = Object.entries(instead).flatMap(([name, { spec }]) =>
+    spec.arguments.map((each) => ({ ...each, field: name })),
+  )
   const options = Object.entries(fields).filter(
     ([field]) => !positional.some((each) => each === field),
   )
@@ -175,7 +192,7 @@ function specOf<Input extends Fields>(
     ...{ name, summary, examples, exitCodes: codes },
     ...(details !== undefined && { details }),
     ...(usage !== undefined && { usage }),
-    arguments: [...arguments_, ...others.flatMap((each) => each.arguments)],
+    arguments: [...arguments_, ...replacing],
     options: { ...Object.fromEntries(options), ...(face.config !== false && configOption) },
   }
 }
@@ -187,7 +204,7 @@ function isOwn([name]: readonly [string, unknown]): boolean {
 
 function argumentOf({ value, required, default: _, ...about }: Field, field: string): ArgumentSpec {
   return {
-    ...{ ...about, name: value ?? field },
+    ...{ ...about, name: value ?? field, field },
     ...(required === undefined && about.unless === undefined && { optional: true as const }),
   }
 }

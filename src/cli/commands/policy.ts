@@ -45,6 +45,26 @@ const couldNotCount = {
   5: 'Redis or the database is unreachable, no gateway has counted yet, or the revision does not exist',
 } as const
 
+/** `--gateway` shows with it what the push of a directory changes. */
+export const diff = operationCommand(policyDiff, {
+  ...{ arguments: ['from', 'to'], output: reportOption },
+  exitCodes: {
+    0: 'access stays the same or narrows',
+    1: 'access widens',
+    3: 'a policy or the configuration is not valid',
+    5: 'Redis is unreachable, nothing is published, or the revision or commit does not exist',
+  },
+  examples: [
+    'postern policy diff  # live against the configured directory',
+    'postern policy diff r-3f2a9c81d604',
+    'postern policy diff r-3f2a9c81d604 live',
+    'postern policy diff policies ../new-policies',
+    'postern policy diff git:main git:HEAD  # policy.directory in two commits',
+    'postern policy diff git:v1.4:config/policies policies',
+  ],
+  view: async () => (await import('../policy/diff-view.ts')).policyDiffView,
+})
+
 export const policyCommands: readonly Command[] = [
   operationCommand(policyCheck, {
     ...{ arguments: ['dir'], output: reportOption },
@@ -239,24 +259,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../evidence/usage/denials-view.ts')).policyDenialsView,
   }),
-  operationCommand(policyDiff, {
-    ...{ arguments: ['from', 'to'], output: reportOption },
-    exitCodes: {
-      0: 'access stays the same or narrows',
-      1: 'access widens',
-      3: 'a policy or the configuration is not valid',
-      5: 'Redis is unreachable, nothing is published, or the revision or commit does not exist',
-    },
-    examples: [
-      'postern policy diff  # live against the configured directory',
-      'postern policy diff r-3f2a9c81d604',
-      'postern policy diff r-3f2a9c81d604 live',
-      'postern policy diff policies ../new-policies',
-      'postern policy diff git:main git:HEAD  # policy.directory in two commits',
-      'postern policy diff git:v1.4:config/policies policies',
-    ],
-    view: async () => (await import('../policy/diff-view.ts')).policyDiffView,
-  }),
+  diff,
   operationCommand(policyReplay, {
     ...{ arguments: ['file'], output: reportOption },
     exitCodes: {

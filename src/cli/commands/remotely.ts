@@ -1,31 +1,36 @@
+import type { Given } from '../../operations/input.ts'
 import type { Command, CommandSpec } from '../command.ts'
 import type { Io } from '../io.ts'
 import { givenOptions } from '../parse-arguments.ts'
 import type { GatewayOptions } from '../remote/gateway.ts'
-import { propose } from './publishing.ts'
 import { command } from './run-command.ts'
 
 /** Runs a command at the console of a gateway; help and usage errors are those of the command. */
 export async function remotely(
-  { spec }: Pick<Command, 'spec'>,
+  each: Command,
   args: readonly string[],
   gateway: GatewayOptions,
   io: Io,
 ): Promise<number> {
+  const { spec, operation } = each
   const asking: CommandSpec = {
     ...spec,
     // Scripts must be able to tell an unreachable console from an answer.
     exitCodes: { 5: 'the console is unreachable or refuses', ...spec.exitCodes },
   }
   const { run } = command(asking, async () => {
-    const { runRemotely } = await import('../remote/run.ts')
+    const [{ runRemotely }, { propose }, { diff }] = await Promise.all([
+      import('../remote/run.ts'),
+      import('./publishing.ts'),
+      import('./policy.ts'),
+    ])
     return (call, own) => {
-      const given = givenOptions(spec, args)
-      const options = new Map(Object.entries(call.options).filter(([name]) => given.has(name)))
-      const typed = { options, arguments: call.arguments as readonly (string | undefined)[] }
-      return runRemotely(spec, typed as Parameters<typeof runRemotely>[1], gateway, {
-        propose: propose.spec,
-        io: own,
+      const typed = givenOptions(spec, args)
+      const { output = 'text', ...options } = call.options as Given
+      const given = Object.fromEntries(Object.entries(options).filter(([name]) => typed.has(name)))
+      const named = operation?.named(call.arguments as readonly unknown[])
+      return runRemotely(each, { given: { ...given, ...named }, output: `${output}` }, gateway, {
+        ...{ propose, diff, io: own },
       })
     }
   })

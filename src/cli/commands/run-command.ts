@@ -25,9 +25,7 @@ export function command<const Spec extends CommandSpec>(
         const run = await load()
         return await run(call, io)
       } catch (error) {
-        const failure = await commandFailure(error, spec, { output, place: io })
-        if (failure.isForbidden) io.onNotPermitted?.()
-        return print(failure, io)
+        return print(await commandFailure(error, spec, { output, place: io }), io)
       }
     },
   }

@@ -1,28 +1,6 @@
 import { type CallableThread, CallTimeout, startCallable } from '../../background/thread.ts'
-import type { Printed } from '../../cli/command.ts'
-import type { Input } from '../../cli/offered/check-input.ts'
 import { Fault } from '../../kernel/errors.ts'
-import type { DraftDirectory } from '../../operations/context.ts'
-
-/** A command to run, and for whom. */
-export interface Task {
-  readonly command: string
-  /** The values of the call, by the name of the argument or option. */
-  readonly input: Input
-  /** The format of the answer. */
-  readonly output: string
-  /** The configuration of the console. */
-  readonly config: string | undefined
-  readonly username: string
-  /** The client's address. */
-  readonly address: string
-  /** What they must not touch, by role. */
-  readonly protectedRoles: readonly string[]
-  /** Whether it changes something: it then opens stores of its own. */
-  readonly writes: boolean
-  /** The directory that the command line names, if the caller sent it. */
-  readonly draft?: DraftDirectory | undefined
-}
+import type { Performed, Task } from './perform.ts'
 
 /** What the thread starts with. */
 export interface ThreadData {
@@ -42,7 +20,7 @@ const maxHeapMb = 2048
 
 interface Waiting {
   readonly task: Task
-  readonly resolve: (printed: Printed) => void
+  readonly resolve: (performed: Performed) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -55,7 +33,7 @@ interface Waiting {
 export class QuestionThread {
   readonly #file: URL
   readonly #data: ThreadData
-  #thread: CallableThread<Task, Printed> | undefined
+  #thread: CallableThread<Task, Performed> | undefined
   readonly #queue: Waiting[] = []
   #isAsking = false
   #writing = 0
@@ -66,8 +44,8 @@ export class QuestionThread {
   }
 
   /** Throws `Busy` when too many wait, and a Fault when the thread cannot answer. */
-  ask(task: Task, signal: AbortSignal): Promise<Printed> {
-    if (task.writes) return this.#change(task)
+  ask(task: Task, signal: AbortSignal): Promise<Performed> {
+    if (task.kind === 'change') return this.#change(task)
     if (this.#queue.length >= mostWaiting) return Promise.reject(new Busy())
     return new Promise((resolve, reject) => {
       const waiting = { task, resolve, reject }
@@ -86,7 +64,7 @@ export class QuestionThread {
     await this.#thread?.end()
   }
 
-  async #change(task: Task): Promise<Printed> {
+  async #change(task: Task): Promise<Performed> {
     this.#writing++
     try {
       return await this.#run(task)
@@ -104,7 +82,7 @@ export class QuestionThread {
     this.#isAsking = false
   }
 
-  async #run(task: Task, timeoutMs?: number): Promise<Printed> {
+  async #run(task: Task, timeoutMs?: number): Promise<Performed> {
     const thread = this.#thread ?? this.#start()
     try {
       return await thread.call(task, timeoutMs)
@@ -119,8 +97,8 @@ export class QuestionThread {
     }
   }
 
-  #start(): CallableThread<Task, Printed> {
-    const thread = startCallable<Task, Printed>(this.#file, {
+  #start(): CallableThread<Task, Performed> {
+    const thread = startCallable<Task, Performed>(this.#file, {
       workerData: this.#data,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
       onEnd: () => {

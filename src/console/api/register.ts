@@ -1,19 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Command, Commands } from '../../cli/command.ts'
-import { exitCodes } from '../../cli/exit-codes.ts'
-import type { Io } from '../../cli/io.ts'
-import { checkInput } from '../../cli/offered/check-input.ts'
-import { type Operation, offeredOperations } from '../../cli/offered/operations.ts'
-import { type Parameter, parametersOf } from '../../cli/offered/parameters.ts'
 import { createSharedStores } from '../../operations/kept-stores.ts'
+import { checkInput } from '../../operations/offered/check-input.ts'
+import { type Call, calls, hasFiles, isPost, pathOf } from '../../operations/offered/offered.ts'
+import {
+  outputParameter,
+  type Parameter,
+  parametersOf,
+} from '../../operations/offered/parameters.ts'
 import type { FindCallerOrigin } from '../access/caller-origin.ts'
 import type { ConsoleGuard } from '../access/guard.ts'
 import type { FindProtectedRoles } from '../access/roles.ts'
 import { ClientGone, Problem } from '../problem.ts'
-import { type ConsoleIo, perform } from './call-command.ts'
 import { readDraft } from './draft.ts'
+import { type ConsoleSurroundings, type FindRendering, perform } from './perform.ts'
 import { Busy, QuestionThread } from './question-thread.ts'
-import { sendPrinted } from './reply.ts'
+import { answeredType, sendPerformed } from './reply.ts'
 
 /** What the operations of the management API are built on. */
 interface OperationParts {
@@ -23,88 +24,99 @@ interface OperationParts {
   readonly protectedRoles: FindProtectedRoles
   /** Whether operations that change something exist (`console.write`). */
   readonly write: boolean
-  /** Gets what a command printed about a bug. */
-  readonly onBug: (command: string, details: string) => void
+  /** Gets the details of a bug. */
+  readonly onBug: (operation: string, details: string) => void
 }
 
 /** Adds the operations to a scope whose prefix is `/console/api/v1`. */
 export type RegisterOperations = (scope: FastifyInstance, parts: OperationParts) => void
 
-interface CommandParts {
-  readonly commands: Commands
-  /** Commands get the environment and the directory of the console. */
-  readonly io: Pick<Io, 'env' | 'cwd'>
+/** How the calls of the API are answered. */
+export interface Answering {
+  readonly renderingOf: FindRendering
+  /** A module for the thread that answers questions. */
+  readonly threadFile: URL
+}
+
+interface ApiParts extends Answering {
+  /** Operations get the environment and the directory of the console. */
+  readonly io: Pick<ConsoleSurroundings, 'env' | 'cwd'>
   /** The configuration that the console was started with. */
   readonly config: string | undefined
 }
 
-/** An operation with its command, ready to be called. */
-interface Offered extends Omit<Operation, 'command'> {
-  readonly command: Command
+/** A call, ready to be answered. */
+interface Offered {
+  readonly call: Call
   readonly accepted: readonly Parameter[]
 }
 
-/** Finds the command of each operation. Throws when the table names one that does not exist. */
-export async function createOperations(parts: CommandParts): Promise<RegisterOperations> {
-  const offered: Offered[] = []
-  for (const operation of offeredOperations) {
-    const command = await parts.commands.find(operation.command)
-    if (command === undefined) throw new Error(`unknown command ${operation.command}`)
-    offered.push({ ...operation, command, accepted: parametersOf(operation, command.spec) })
-  }
+/** What a call accepts, with the format of its answer. */
+export async function acceptedBy(
+  call: Call,
+  renderingOf: FindRendering,
+): Promise<readonly Parameter[]> {
+  // What a review shows is for programs.
+  const formats = call.kind === 'review' ? ['json'] : (await renderingOf(call)).formats
+  return [...parametersOf(call), ...(formats.length === 0 ? [] : [outputParameter(formats)])]
+}
+
+/** Finds out what each call accepts. */
+export async function createOperations(parts: ApiParts): Promise<RegisterOperations> {
+  const offered = await Promise.all(
+    calls.map(async (call) => ({ call, accepted: await acceptedBy(call, parts.renderingOf) })),
+  )
   return (scope, about) => {
     const { cwd, env } = parts.io
     const shared = createSharedStores()
-    const thread = new QuestionThread(parts.commands.threadFile, { cwd, env })
+    const thread = new QuestionThread(parts.threadFile, { cwd, env })
     scope.addHook('onClose', async () => {
       await Promise.all([shared.close(), thread.close()])
     })
+    const { config, renderingOf } = parts
     const io = { cwd, env, shared }
-    const { config } = parts
     for (const each of offered) {
-      if (each.kind !== 'change' || about.write)
-        addRoute(scope, each, { ...about, config, io, thread })
+      if (each.call.operation.kind === 'question' || about.write)
+        addRoute(scope, each, { ...about, config, io, thread, renderingOf })
     }
   }
 }
 
 interface RouteParts extends OperationParts {
   readonly config: string | undefined
-  readonly io: ConsoleIo
+  readonly io: ConsoleSurroundings
   readonly thread: QuestionThread
+  readonly renderingOf: FindRendering
 }
 
-function addRoute(scope: FastifyInstance, offered: Offered, parts: RouteParts): void {
-  const { command, role, kind, accepted, confirms } = offered
-  const { spec } = command
-  const { config, guard, originOf, thread, io, onBug } = parts
+function addRoute(scope: FastifyInstance, { call, accepted }: Offered, parts: RouteParts): void {
+  const { kind, operation, role } = call
+  const { name, confirms } = operation
+  const { config, guard, originOf, thread, io, onBug, renderingOf } = parts
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { draft, given } = givenIn(request, offered)
-    const input = checkInput(given, accepted, kind === undefined)
+    const { draft, members } = membersOf(request, call)
+    const input = checkInput(members, accepted, !isPost(call))
     if (typeof input === 'string') throw new Problem(400, input)
-    if (confirms !== undefined && input['confirm'] !== input[confirms]) {
+    const { output: format = 'json', confirm, ...given } = input
+    if (kind === 'change' && confirms !== undefined && confirm !== input[confirms]) {
       throw new Problem(400, `confirm must repeat ${confirms}: nothing was changed`)
     }
     const { username, roleKey } = guard.sessionOf(request)
     const { address } = originOf(request)
     if (kind === 'change') allowWaiting(reply, Number(input['wait'] ?? 0))
-    const { output: format = 'json', confirm: _, ...values } = input
-    const output = String(format)
-    // `confirm` is the answer to the question that a command asks.
-    const sure = kind === 'change' && { yes: true }
-    const named = draft && offered.draft && { [offered.draft]: draft.name }
+    const isWhole = request.headers.accept === answeredType
+    const output = isWhole ? ({ isWhole } as const) : String(format)
+    const directory = draft && operation.draft && { [operation.draft.field]: draft.name }
     const task = {
-      ...{ command: spec.name, input: { ...values, ...named, ...sure }, output, config },
-      ...{ username, address, draft, writes: kind === 'change' },
-      protectedRoles: parts.protectedRoles(roleKey),
+      ...{ operation: name, kind, given: { ...given, ...directory }, output, config },
+      ...{ username, address, draft, protectedRoles: parts.protectedRoles(roleKey) },
     }
-    const printed = offered.needsThread
+    const performed = operation.needsThread
       ? await thread.ask(task, goneSignal(reply))
-      : await perform(command, task, io)
-    if (printed.code === exitCodes.bug) onBug(spec.name, printed.err)
-    const { accept } = request.headers
-    return sendPrinted(reply, printed, { output, name: spec.name, accept })
+      : await perform(task, io, renderingOf)
+    if (performed.failure?.kind === 'bug') onBug(name, performed.failure.details)
+    return sendPerformed(reply, performed, { name, output })
   }
 
   /** Answers, or says when to ask again. */
@@ -119,29 +131,26 @@ function addRoute(scope: FastifyInstance, offered: Offered, parts: RouteParts): 
   }
 
   scope.route({
-    method: kind === undefined ? 'GET' : 'POST',
-    url: `/${spec.name.replaceAll(' ', '/')}`,
+    method: isPost(call) ? 'POST' : 'GET',
+    url: `/${pathOf(call)}`,
     config: { access: { role, ...(kind === 'change' && { confirmed: true }) } },
     handler: handle,
   })
 }
 
 /** The parameters of a call, and the files of its draft. */
-function givenIn(
-  request: FastifyRequest,
-  { kind, draft: argument }: Pick<Operation, 'kind' | 'draft'>,
-) {
-  if (kind === undefined) return { given: request.query }
+function membersOf(request: FastifyRequest, call: Call) {
+  if (!isPost(call)) return { members: request.query }
   // Else a form of a link could hide what a person confirms.
   if (Object.keys(request.query as object).length > 0) {
     throw new Problem(400, 'parameters belong into the body')
   }
   const body: unknown = request.body
-  if (argument === undefined || typeof body !== 'object' || body === null) return { given: body }
-  const { files, directory, ...given } = body as Record<string, unknown>
+  if (!hasFiles(call) || typeof body !== 'object' || body === null) return { members: body }
+  const { files, directory, ...members } = body as Record<string, unknown>
   const draft = readDraft(files, directory)
   if (typeof draft === 'string') throw new Problem(400, draft)
-  return { draft, given }
+  return { draft, members }
 }
 
 /** Beyond the time that the caller asks it to wait, a change takes less than this. */

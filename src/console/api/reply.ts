@@ -1,18 +1,19 @@
 import type { FastifyReply } from 'fastify'
-import type { Printed } from '../../cli/command.ts'
 import { exitCodes } from '../../cli/exit-codes.ts'
 import { json } from '../../cli/format.ts'
+import { formatProblem } from '../../kernel/errors.ts'
+import type { Ending, Failure } from '../../operations/failure.ts'
 import { Problem, problemMembers, problemType } from '../problem.ts'
-import { tooLong } from './call-command.ts'
+import type { Performed } from './perform.ts'
 
-/** The status for each exit code: an answer, also "no", is a success. */
-const statuses: Readonly<Record<number, number>> = {
-  [exitCodes.done]: 200,
-  [exitCodes.no]: 200,
-  [exitCodes.usage]: 400,
-  [exitCodes.invalid]: 422,
-  [exitCodes.testsFailed]: 200,
-  [exitCodes.unavailable]: 503,
+/** An answer, also "no", is a success. */
+const statuses: Readonly<Record<Exclude<Ending, 'bug'>, number>> = {
+  done: 200,
+  no: 200,
+  usage: 400,
+  invalid: 422,
+  testsFailed: 200,
+  unavailable: 503,
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -22,41 +23,36 @@ const types: Readonly<Record<string, string>> = {
   text: 'text/plain; charset=utf-8',
 }
 
-/** The client asks for all that a command prints, as `postern --gateway` does. */
-const printedType = 'application/vnd.postern.printed+json'
+/** The client asks for all of the answer as data, as `postern --gateway` does, and not for one format of it. */
+export const answeredType = 'application/vnd.postern.answered+json'
 
-interface Asked {
-  readonly output: string
-  /** Of the command. */
-  readonly name: string
-  readonly accept: string | undefined
-}
-
-/** Sends what a command printed. Throws a `Problem` when that is not for its caller. */
-export function sendPrinted(reply: FastifyReply, printed: Printed, asked: Asked): FastifyReply {
-  const { code, out, err, isForbidden = false } = printed
-  const { output, name, accept } = asked
-  if (code === tooLong) throw new Problem(507, 'the answer is too long: ask for less of it')
-  const status = isForbidden ? 403 : statuses[code]
-  if (status === undefined) throw new Problem(500, 'a bug in Postern: its log has the details')
-  void reply.code(status).header('Postern-Exit-Code', String(code))
-  if (accept === printedType) return reply.type(printedType).send(json({ code, out, err }))
+/** Sends an answer. Throws a `Problem` when there is none for the caller. */
+export function sendPerformed(
+  reply: FastifyReply,
+  { ending, body, failure, isTooLong }: Performed,
+  { name, output }: { readonly name: string; readonly output: string | object },
+): FastifyReply {
+  if (isTooLong) throw new Problem(507, 'the answer is too long: ask for less of it')
+  if (ending === 'bug') throw new Problem(500, 'a bug in Postern: its log has the details')
+  const status = failure?.kind === 'not-permitted' ? 403 : statuses[ending]
+  void reply.code(status).header('Postern-Exit-Code', String(exitCodes[ending]))
+  if (typeof output !== 'string') return reply.type(answeredType).send(body)
   if (status !== 200) {
-    if (out === '') throw new Problem(status, firstLine(err))
-    if (output === 'json') return reply.type(problemType).send(asProblem(status, JSON.parse(out)))
+    if (ending === 'usage' || body === '') throw new Problem(status, messageOf(failure))
+    if (output === 'json') return reply.type(problemType).send(asProblem(status, JSON.parse(body)))
   }
   if (output === 'csv') {
     const file = `${name.replaceAll(' ', '-')}.csv`
     void reply.header('Content-Disposition', `attachment; filename="${file}"`)
   }
-  return reply.type(types[output] ?? 'text/plain').send(out)
+  return reply.type(types[output] ?? 'text/plain').send(body)
 }
 
-/** What a command printed in place of an answer, with the members that every error has. */
-function asProblem(status: number, printed: Readonly<Record<string, unknown>>): string {
-  const [first] = Array.isArray(printed['errors']) ? printed['errors'] : []
+/** What a call answered in place of its document, with the members that every error has. */
+function asProblem(status: number, document: Readonly<Record<string, unknown>>): string {
+  const [first] = Array.isArray(document['errors']) ? document['errors'] : []
   const { message = 'the answer has the reasons', kind } = (first ?? {}) as FirstError
-  return json({ ...printed, ...problemMembers(status, message, kind) })
+  return json({ ...document, ...problemMembers(status, message, kind) })
 }
 
 interface FirstError {
@@ -64,7 +60,17 @@ interface FirstError {
   readonly kind?: string
 }
 
-/** A usage error, without the lines that help at a terminal. */
-function firstLine(text: string): string {
-  return (text.split('\n')[0] ?? '').replace(/^postern: /, '')
+/** Names the field as callers write it. */
+function messageOf(failure: Failure | undefined): string {
+  if (failure === undefined) return 'the answer has the reasons'
+  switch (failure.kind) {
+    case 'refused':
+      return 'the answer has the reasons'
+    case 'invalid':
+      return failure.problems.map(formatProblem)[0] ?? ''
+    case 'invalid-input':
+      return failure.field === undefined ? failure.message : `${failure.field}: ${failure.message}`
+    default:
+      return failure.message
+  }
 }

@@ -20,14 +20,14 @@ export async function runConsole(
     { createSharedStores },
     { readFleet },
     { openConsole },
-    { everyCommand },
+    { answering },
   ] = await Promise.all([
     import('../../config/load.ts'),
     import('../../console/api/register.ts'),
     import('../../operations/kept-stores.ts'),
     import('../../operations/running/read-fleet.ts'),
     import('../console/open-console.ts'),
-    import('../console/every-command.ts'),
+    import('../console/answering.ts'),
   ])
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const { dataDirectory } = config.application
@@ -44,7 +44,7 @@ export async function runConsole(
   signals.handle(shutdown.signalReceived, () => {})
   // Also when the gateway was killed: then no one else ends this process.
   host.once('disconnect', () => shutdown.begin())
-  const operations = await createOperations({ commands: everyCommand, io, config: options.config })
+  const operations = await createOperations({ ...answering, io, config: options.config })
   // The charts ask every few seconds, so what they ask stays open.
   const shared = createSharedStores()
   const asker = { ...io, configFile: options.config, shared, err() {} }

@@ -92,8 +92,8 @@ async function startLiar(told: Told) {
   const { run } = await startStranger((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://console')
     const say = (out: unknown) => {
-      response.setHeader('content-type', 'application/vnd.postern.printed+json')
-      response.end(JSON.stringify({ code: 0, out: JSON.stringify(out), err: '' }))
+      response.setHeader('content-type', 'application/vnd.postern.answered+json')
+      response.end(JSON.stringify({ told: '', answer: { document: out } }))
     }
     if (pathname === `${apiPath}policy/proposals`) say(told.proposal)
     else if (pathname === `${apiPath}policy/files`) {

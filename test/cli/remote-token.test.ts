@@ -12,15 +12,15 @@ describe('a token of a service account', () => {
     ['POSTERN_GATEWAY_TOKEN_FILE', async () => written(`${token}\n`)],
   ])('%s: is sent in place of the session', async (name, value) => {
     const { run, seen } = await startStranger((_, response) => {
-      response.writeHead(200, { 'content-type': 'application/vnd.postern.printed+json' })
-      response.end('{"code":0,"out":"ann\\n","err":""}')
+      response.writeHead(200, { 'content-type': 'application/vnd.postern.answered+json' })
+      response.end('{"told":"","answer":{"document":{"name":"ann"}}}')
     })
 
-    const ran = await run(['user', 'list'], { env: { [name]: await value() } })
+    const ran = await run(['config', 'print'], { env: { [name]: await value() } })
 
-    expect(ran).toMatchObject({ code: 0, out: 'ann\n' })
+    expect(ran).toMatchObject({ code: 0, out: 'name: ann\n' })
     const { url, headers } = seen.at(-1) ?? { headers: {} }
-    expect(url).toContain(`${apiPath}user/list`)
+    expect(url).toContain(`${apiPath}config/print`)
     expect([headers.authorization, headers.cookie]).toEqual([`Bearer ${token}`, undefined])
   })
 

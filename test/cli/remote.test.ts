@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { takeGateway } from '../../src/cli/commands/gateway-option.ts'
 import { allCommands } from '../../src/cli/commands/overview.ts'
-import { offeredOperations } from '../../src/cli/offered/operations.ts'
 import { drawn } from '../../src/cli/remote/captcha.ts'
 import { drawCaptcha } from '../../src/login/captcha/captcha-image.ts'
+import { calls } from '../../src/operations/offered/offered.ts'
 import {
   apiPath,
   strangerCookie as cookie,
@@ -17,13 +17,18 @@ import {
 import { remotePostern } from '../support/remote-postern.ts'
 import { runCommand } from '../support/run-command.ts'
 
-const printed = 'application/vnd.postern.printed+json'
+const answered = 'application/vnd.postern.answered+json'
 
-function saying(body: unknown, status = 200, type = printed): Handle {
+function saying(body: unknown, status = 200, type = answered): Handle {
   return (_, response) => {
     response.writeHead(status, { 'content-type': type })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   }
+}
+
+/** What `postern config print` shows as it is. */
+function document(value: object): object {
+  return { told: '', answer: { document: value } }
 }
 
 describe('--gateway', () => {
@@ -82,7 +87,7 @@ describe('--gateway', () => {
 })
 
 describe('a command that the management API does not offer', () => {
-  const offered = new Set(offeredOperations.map(({ command }) => command))
+  const offered = new Set(calls.map(({ operation }) => operation.name))
 
   test('says so in one line, and asks no one', async () => {
     const machine = await remotePostern('http://127.0.0.1:1')
@@ -108,7 +113,6 @@ describe('a command that the management API does not offer', () => {
     ['policy status --forget lost', '--forget does not work with --gateway: '],
     ['user add ben --role clerk --password-stdin', '--password-stdin does not work with --gate'],
     ['policy check policies --against git:main', 'with --gateway, --against must be live or a '],
-    ['policy check policies --output sarif', 'with --gateway, --output must be one of json, text'],
     ['policy diff a b', 'with --gateway, FROM must be live or a revision'],
     ['policy propose policies -m more', '--over is required with --gateway: '],
     ['policy push policies -m more', '--over is required with --gateway: '],
@@ -142,7 +146,7 @@ describe('a command that the management API does not offer', () => {
 
 describe('a session', () => {
   test('is in a file of its own, which only its owner can read', async () => {
-    const { state, address } = await startStranger(saying({ code: 0, out: '', err: '' }))
+    const { state, address } = await startStranger(saying(document({})))
     const folder = join(state, 'postern', 'sessions')
     const [file = ''] = await readdir(folder)
 
@@ -154,14 +158,14 @@ describe('a session', () => {
   })
 
   test('reaches no other gateway', async () => {
-    const one = await startStranger(saying({ code: 0, out: 'one\n', err: '' }))
-    const other = await startStranger(saying({ code: 0, out: 'other\n', err: '' }))
+    const one = await startStranger(saying(document({ name: 'one' })))
+    const other = await startStranger(saying(document({ name: 'other' })))
     const asked = await one.run(['user', 'list', '--gateway', other.address])
 
     expect(asked.code).toBe(5)
     expect(asked.err).toContain(`not logged in to ${other.address}`)
-    const answers = (await one.run(['user', 'list'])).out
-    expect([answers, one.seen.at(-1)?.headers.cookie]).toEqual(['one\n', cookie])
+    const answers = (await one.run(['config', 'print'])).out
+    expect([answers, one.seen.at(-1)?.headers.cookie]).toEqual(['name: one\n', cookie])
     expect(other.seen.at(-1)?.url).toBe(`${apiPath}login`)
   })
 
@@ -181,7 +185,7 @@ describe('a session', () => {
 
 describe('a program that pretends to be a console', () => {
   test('redirects no one, and gets no session elsewhere', async () => {
-    const other = await startStranger(saying({ code: 0, out: 'stolen\n', err: '' }))
+    const other = await startStranger(saying(document({ name: 'stolen' })))
     const { run } = await startStranger((_, response) => {
       response.writeHead(307, { location: `${other.address}${apiPath}user/list\u009b2J` })
       response.end()
@@ -197,11 +201,17 @@ describe('a program that pretends to be a console', () => {
 
   test('sends no control codes to the terminal', async () => {
     const nasty = 'a\u001b]0;title\u0007\u202eb\rc\u009b2J\n1,2\r\n'
-    const { run } = await startStranger(saying({ code: 1, out: nasty, err: nasty }))
-    const { code, out, err } = await run(['user', 'list'])
+    const whole = { ...document({ name: nasty }), told: nasty }
+    const { run } = await startStranger(saying(whole))
+    const { code, out, err } = await run(['config', 'print'])
 
     const shown = 'a\\u{1b}]0;title\\u{7}\\u{202e}b\\u{d}c\\u{9b}2J\n1,2\r\n'
-    expect([code, out, err]).toEqual([1, shown, shown])
+    expect([code, err]).toEqual([0, shown])
+    const control = /(?![\r\n])[\p{Cc}\p{Cf}]/u
+    for (const each of ['text', 'json']) {
+      expect((await run(['config', 'print', '--output', each])).out).not.toMatch(control)
+    }
+    expect(out).toContain('2J')
     const refused = await startStranger(
       saying({ errors: [{ message: nasty }] }, 503, 'application/json'),
     )
@@ -210,15 +220,18 @@ describe('a program that pretends to be a console', () => {
 
   test.each([
     ['no JSON', saying('<html>')],
-    ['a code that no command has', saying({ code: 99, out: '', err: '' })],
-    ['no text', saying({ code: 0, out: {}, err: '' })],
-    ['another type', saying({ code: 0, out: 'x', err: '' }, 200, 'text/html')],
+    ['nothing', saying({ told: '' })],
+    ['an ending that no answer has', saying({ told: '', answer: { outcome: 'maybe' } })],
+    ['a failure that no operation has', saying({ told: '', failure: { kind: 'constructor' } })],
+    ['a failure without a reason', saying({ told: '', failure: { kind: 'declined' } })],
+    ['what the command cannot show', saying(document({ name: 'one' }))],
+    ['another type', saying(document([]), 200, 'text/html')],
     ['a closed connection', (request: IncomingMessage) => void request.socket.destroy()],
     [
       'half of an answer',
       (_: IncomingMessage, response: ServerResponse) => {
-        response.writeHead(200, { 'content-length': '1000', 'content-type': printed })
-        response.write('{"code":0', () => response.destroy())
+        response.writeHead(200, { 'content-length': '1000', 'content-type': answered })
+        response.write('{"told":""', () => response.destroy())
       },
     ],
   ])('that answers with %s is an error in one line', async (_, handle) => {

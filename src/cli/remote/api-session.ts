@@ -1,11 +1,12 @@
 import { consoleCookies } from '../../gateway/carriers.ts'
 import { Fault } from '../../kernel/errors.ts'
 import { decline } from '../../operations/declined.ts'
-import { type Printed, UsageError } from '../command.ts'
+import type { Answered } from '../../operations/offered/answer-call.ts'
+import { UsageError } from '../command.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from './gateway.ts'
-import { parseJson, printedType, readPrinted } from './printed.ts'
+import { answeredType, parseJson, readAnswered } from './read-answered.ts'
 import { type Answer, type Sent, send } from './send.ts'
 import { readSession, type StoredSession, writeSession } from './session-file.ts'
 
@@ -62,9 +63,9 @@ export async function sendInSession(gateway: Gateway, sent: Sent, io: Io): Promi
   return isRefusal(again) ? refuse(gateway, readRefused(again)) : again
 }
 
-/** What a command printed, also "no, not you", is its answer. */
+/** What an operation answers is an answer, also "no, not you". */
 function isRefusal({ status, type }: Answer): boolean {
-  return (status === 401 || status === 403) && type !== printedType
+  return (status === 401 || status === 403) && type !== answeredType
 }
 
 function refuse(gateway: Gateway, { status, message, kind }: Refused): never {
@@ -148,14 +149,21 @@ export const questionMs = 180_000
 /** Beyond what the caller asks a change to wait. */
 export const changeMs = 120_000
 
-/** What a command printed at the console. Throws when the console did not run it. */
-export async function askConsole(gateway: Gateway, sent: Sent, io: Io): Promise<Printed> {
-  const answer = await sendInSession(gateway, { ...sent, accept: printedType }, io)
-  const printed = answer.type === printedType ? readPrinted(answer.text) : undefined
-  return printed ?? failed(gateway, answer)
+/** All that a console answers to a call. Throws when it did not answer it. */
+export async function askConsole(gateway: Gateway, sent: Sent, io: Io): Promise<Answered> {
+  const answer = await sendInSession(gateway, { ...sent, accept: answeredType }, io)
+  const answered = answer.type === answeredType ? readAnswered(answer.text) : undefined
+  return answered ?? failed(gateway, answer)
 }
 
-/** An answer without what a command printed: the console did not run it. */
+/** For an answer that a command cannot show. */
+export function unreadable({ origin }: Gateway): Fault {
+  return new Fault('gateway', {
+    reason: `${origin} answered what this version cannot show: use the version of the gateway, and check --gateway`,
+  })
+}
+
+/** The console has no answer to the call. */
 function failed(gateway: Gateway, answer: Answer): never {
   const { status, message } = readRefused(answer)
   if (status === 200 || status === 0) throw notAConsole(gateway)

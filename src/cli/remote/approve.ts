@@ -1,5 +1,6 @@
 import { Invalid } from '../../kernel/errors.ts'
 import { decline } from '../../operations/declined.ts'
+import { errorOf } from '../../operations/failure.ts'
 import { compareAccess } from '../../operations/policy/compare-access.ts'
 import { admissionWithoutRoutes, policySettings } from '../../operations/policy-settings.ts'
 import { openSigner } from '../../operations/publish/author.ts'
@@ -18,26 +19,29 @@ import {
   type ReviewedProposal,
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
-import { type Printed, print, UsageError } from '../command.ts'
+import { type Command, print, UsageError } from '../command.ts'
 import { isConfirmed } from '../confirm.ts'
-import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import { contextOf } from '../operation-context.ts'
 import { confirmSigning } from '../publish/asking.ts'
 import { remarksInWords } from '../publish/remark-in-words.ts'
-import { askConsole, changeMs, questionMs } from './api-session.ts'
-import type { Typed } from './choose.ts'
+import { askConsole, changeMs, notAConsole, questionMs, unreadable } from './api-session.ts'
+import type { Typed } from './choose-call.ts'
 import type { Gateway } from './gateway.ts'
-import { parseJson } from './printed.ts'
 
 /**
  * Signs a proposal on this machine, where the private key stays. The console may be wrong or someone
  * else's: what the person reads comes from the statement to sign, from files whose revision this
  * machine computes itself, and from signatures that it verifies with its own `policy.trust`.
  */
-export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): Promise<number> {
-  const { key, yes, output, config, ...checks } = optionsOf(typed)
-  const [name = ''] = typed.arguments
+export async function approveRemotely(
+  { operation }: Command,
+  typed: Typed,
+  gateway: Gateway,
+  io: Io,
+): Promise<number> {
+  const { key, yes, config, ...checks } = optionsOf(typed)
+  const name = String(typed.given['revision'])
   checkRevision(name)
   const settings = policySettings(config, io)
   const trust =
@@ -48,15 +52,15 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
   const context = contextOf(config, io)
   const tell = (remark: Remark) => io.err(remarksInWords([remark]))
   const signer = await openSigner(key, trust, { context, tell })
-  const ask = (operation: string, revision: string) => {
-    const query = new URLSearchParams({ revision, output: 'json' })
-    const path = `${operation}?${query}`
-    return askConsole(gateway, { method: 'GET', path, timeoutMs: questionMs }, io)
+  const ask = async (path: string, revision: string) => {
+    const query = new URLSearchParams({ revision })
+    const sent = { method: 'GET', path: `${path}?${query}`, timeoutMs: questionMs } as const
+    const { answer, failure } = await askConsole(gateway, sent, io)
+    if (failure !== undefined) throw errorOf(failure)
+    return (answer?.document ?? {}) as Partial<Record<string, unknown>>
   }
 
-  const found = await ask('policy/proposals', name)
-  if (found.code !== exitCodes.done) return print(found, io)
-  const told = (parseJson(found.out) ?? {}) as Partial<Record<string, unknown>>
+  const told = await ask('policy/proposals', name)
   const reviewed = readReviewed(told, name, trust) ?? decline(misleading('a valid statement'))
   const { statement, state, proposal } = reviewed
   tell({ proposal: reviewed })
@@ -88,25 +92,30 @@ export async function approveRemotely(typed: Typed, gateway: Gateway, io: Io): P
   if (!yes && !(await isConfirmed(words.question, words.unasked, io))) decline(words.declined)
 
   const signature = unarmored(await signer.sign(proposal.statement))
-  const body = { revision: statement.revision, signature, output }
+  const body = { revision: statement.revision, signature }
   const sent = { method: 'POST', path: 'policy/approve', body, timeoutMs: changeMs } as const
-  const done = await askConsole(gateway, sent, io)
-  if (done.code !== exitCodes.done) return print(done, io)
   // The review of the console says again what was read above.
-  io.out(done.out)
-  return done.code
+  const { answer, failure } = await askConsole(gateway, sent, io)
+  if (failure !== undefined) throw errorOf(failure)
+  if (answer === undefined || operation === undefined) throw notAConsole(gateway)
+  const { code, err } = await operation.answer({ ...body, key }, typed.output, {
+    ...{ context, terminal: io },
+    source: { load: async () => ({ run: async () => answer }), unreadable: unreadable(gateway) },
+  })
+  return print({ code, out: '', err }, io)
 }
 
-function optionsOf({ options }: Typed) {
+function optionsOf({ given }: Typed) {
   for (const name of ['base', 'signature']) {
-    if (options.has(name)) throw new UsageError(`--${name} does not work with --gateway and --key`)
+    if (given[name] !== undefined) {
+      throw new UsageError(`--${name} does not work with --gateway and --key`)
+    }
   }
-  const text = (name: string) => (options.has(name) ? String(options.get(name)) : undefined)
+  const text = (name: string) => (given[name] === undefined ? undefined : String(given[name]))
   return {
-    ...{ key: String(options.get('key')), config: text('config'), replay: text('replay') },
-    yes: options.has('yes'),
-    output: options.get('output') === 'json' ? 'json' : 'text',
-    'allow-failed-tests': options.has('allow-failed-tests'),
+    ...{ key: String(given['key']), config: text('config'), replay: text('replay') },
+    yes: given['yes'] === true,
+    'allow-failed-tests': given['allow-failed-tests'] === true,
   } as const
 }
 
@@ -137,9 +146,7 @@ function readReviewed(
 }
 
 /** The policy that a console sent. Declines files that are not those of the revision. */
-function readSet({ code, out, err }: Printed, revision: string): PolicySet {
-  if (code !== exitCodes.done) return decline(err.trim().replace(/^postern: /, ''))
-  const { files } = (parseJson(out) ?? {}) as { readonly files?: unknown }
+function readSet({ files }: Partial<Record<string, unknown>>, revision: string): PolicySet {
   const set = Array.isArray(files) && files.every(isFile) ? parsed(files) : undefined
   return set?.revision === revision ? set : decline(misleading(`the files of ${revision}`))
 }

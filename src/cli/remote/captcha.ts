@@ -3,7 +3,7 @@ import { decline } from '../../operations/declined.ts'
 import type { Io } from '../io.ts'
 import { loginMs, notAConsole } from './api-session.ts'
 import type { Gateway } from './gateway.ts'
-import { parseJson } from './printed.ts'
+import { parseJson } from './read-answered.ts'
 import { send } from './send.ts'
 
 /** Draws the picture of a captcha on the terminal, and asks what it shows. */

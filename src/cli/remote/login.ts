@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 import { keepSession, loginMs, notAConsole, readRefused } from './api-session.ts'
 import { askCaptcha } from './captcha.ts'
 import { type Gateway, openGateway } from './gateway.ts'
-import { parseJson } from './printed.ts'
+import { parseJson } from './read-answered.ts'
 import { type Answer, send } from './send.ts'
 import type { loginSpec } from './specs.ts'
 

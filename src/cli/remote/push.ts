@@ -1,60 +1,77 @@
+import { decline } from '../../operations/declined.ts'
 import { parsePolicySet } from '../../policy/set/policy-set.ts'
-import { type CommandSpec, print } from '../command.ts'
+import { type Command, print } from '../command.ts'
+import { isConfirmed } from '../confirm.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
-import { askConsole, questionMs } from './api-session.ts'
-import { askToPublish } from './ask-first.ts'
-import { type Chosen, chooseOperation, type Typed } from './choose.ts'
+import { contextOf } from '../operation-context.ts'
+import { confirmPublication } from '../publish/asking.ts'
+import { askConsole, questionMs, unreadable } from './api-session.ts'
+import { type Chosen, chooseCall, type Typed } from './choose-call.ts'
+import { farWork } from './far-work.ts'
 import type { Gateway } from './gateway.ts'
-import { type Draft, readDraft, requestOf } from './request.ts'
+import { readDraft } from './request.ts'
+
+/** The commands that a push of a directory is made of. */
+export interface PushCommands {
+  readonly push: Command
+  readonly propose: Command
+  readonly diff: Command
+}
+
+/** One of them, and what it is asked to do. */
+interface Step {
+  readonly command: Command
+  readonly chosen: Chosen
+}
 
 /** A directory to publish: the console gets its files as a proposal, which is then pushed. */
 interface DirectoryPush {
   readonly directory: string
-  readonly proposal: Chosen
-  readonly push: (revision: string) => Chosen
-}
-
-/** The commands that a push of a directory is made of. */
-interface PushSpecs {
-  readonly push: CommandSpec
-  readonly propose: CommandSpec
+  readonly diff: Step
+  readonly proposal: Step
+  readonly push: (revision: string) => Step
 }
 
 /** Whether a command line publishes a directory of this machine. */
-export function isDirectoryPush(name: string, { arguments: [named] }: Typed): boolean {
-  return name === 'policy push' && named !== undefined && !/^(?:live|r-[0-9a-f]+)$/.test(named)
+export function isDirectoryPush(name: string, { given: { revision } }: Typed): boolean {
+  return (
+    name === 'policy push' &&
+    revision !== undefined &&
+    !/^(?:live|r-[0-9a-f]+)$/.test(`${revision}`)
+  )
 }
 
 /** What belongs to the proposal and not to the push. */
 const proposed: readonly string[] = ['message', 'accounts', 'no-tests']
 
-/** The two operations for a command line. Returns why they are not possible, in one line. */
+/** The operations for a command line. Returns why they are not possible, in one line. */
 export function chooseDirectoryPush(
-  { options, arguments: names }: Typed,
-  specs: PushSpecs,
+  { given: { revision, ...options } }: Typed,
+  commands: PushCommands,
 ): DirectoryPush | string {
-  const [directory = ''] = names
-  const shared = ['over', 'output', 'config']
+  const directory = String(revision)
   const some = (isWanted: (name: string) => boolean) =>
-    new Map([...options].filter(([name]) => isWanted(name)))
-  const proposal = chooseOperation(specs.propose, {
-    options: some((name) => proposed.includes(name) || shared.includes(name)),
-    arguments: [directory],
+    Object.fromEntries(Object.entries(options).filter(([name]) => isWanted(name)))
+  const isShared = (name: string) => name === 'over' || name === 'config'
+  const proposal = chooseCall(commands.propose, {
+    given: { dir: directory, ...some((name) => proposed.includes(name) || isShared(name)) },
   })
   if (typeof proposal === 'string') return proposal
-  const push = (revision: string) =>
-    chooseOperation(specs.push, {
-      options: some((name) => !proposed.includes(name)),
-      arguments: [revision],
-    })
-  const tried = push(`r-${'0'.repeat(32)}`)
+  const diff = chooseCall(commands.diff, { given: { from: 'live', to: directory } })
+  if (typeof diff === 'string') return diff
+  const given = some((name) => !proposed.includes(name))
+  const tried = chooseCall(commands.push, { given: { ...given, revision: `r-${'0'.repeat(32)}` } })
   if (typeof tried === 'string') return tried
-  return { directory, proposal, push: (revision) => withRevision(tried, revision) }
-}
-
-function withRevision(chosen: Chosen, revision: string): Chosen {
-  return { ...chosen, input: { ...chosen.input, revision, confirm: revision } }
+  return {
+    directory,
+    diff: { command: commands.diff, chosen: diff },
+    proposal: { command: commands.propose, chosen: proposal },
+    push: (published) => ({
+      command: commands.push,
+      chosen: { ...tried, input: { ...tried.input, revision: published, confirm: published } },
+    }),
+  }
 }
 
 /**
@@ -62,41 +79,59 @@ function withRevision(chosen: Chosen, revision: string): Chosen {
  * push is computed here, so that exactly these files become live.
  */
 export async function pushDirectory(
-  { directory, proposal, push }: DirectoryPush,
+  { directory, diff, proposal, push }: DirectoryPush,
+  { given, output }: Typed,
   gateway: Gateway,
-  { isAsked, io }: { readonly isAsked: boolean; readonly io: Io },
+  io: Io,
 ): Promise<number> {
   const draft = await readDraft(directory, io)
-  if (isAsked) {
-    const compared = await compareWithLive(draft, gateway, io)
-    if (compared !== exitCodes.done && compared !== exitCodes.no) return compared
-    await askToPublish(directory, io)
+  const isAsked = given['yes'] !== true
+  /** Prints to stderr what is not the result. */
+  const run = async ({ command, chosen }: Step, format: string, own: Pick<Io, 'out' | 'err'>) => {
+    const { operation } = command
+    if (operation === undefined) throw new Error(`${command.spec.name} is no operation`)
+    const { code, err } = await operation.answer(
+      { ...chosen.input, dir: directory, to: directory },
+      format,
+      {
+        context: contextOf(undefined, { ...io, err: own.err }),
+        terminal: { ...io, out: own.out },
+        source: {
+          load: async () => farWork(chosen, { gateway, io, draft, isSure: true }),
+          unreadable: unreadable(gateway),
+        },
+      },
+    )
+    own.err(err)
+    return code
   }
-  const run = async (chosen: Chosen) => askConsole(gateway, requestOf(chosen, draft), io)
-  const stored = await run(proposal)
-  if (stored.code !== exitCodes.done) return print(stored, io)
-  if (!isAsked) io.err(stored.err)
+  if (isAsked) {
+    const compared = await run(diff, 'text', { out: io.err, err: io.err })
+    if (compared !== exitCodes.done && compared !== exitCodes.no) return compared
+    const { question, unasked, declined } = confirmPublication(directory)
+    if (!(await isConfirmed(question, unasked, io))) decline(declined)
+  }
+  const [outs, errs]: [string[], string[]] = [[], []]
+  const code = await run(proposal, output, {
+    out: (text) => void outs.push(text),
+    err: (text) => void errs.push(text),
+  })
+  const [out, err] = [outs.join(''), errs.join('')]
+  if (code !== exitCodes.done) return print({ code, out, err }, io)
+  if (!isAsked) io.err(err)
   const { revision } = parsePolicySet(draft.files.filter(({ name }) => !name.includes('/')))
-  const published = await run(push(revision))
-  const code = print(published, io)
-  if (code !== exitCodes.done && (await isProposed(revision, gateway, io))) {
+  const published = await run(push(revision), output, io)
+  if (published !== exitCodes.done && (await isProposed(revision, gateway, io))) {
     io.err(
       `note: ${revision} is still proposed: push it by its revision, or drop it with "postern policy proposals --drop ${revision}"\n`,
     )
   }
-  return code
-}
-
-async function compareWithLive(draft: Draft, gateway: Gateway, io: Io): Promise<number> {
-  const body = { ...draft, from: 'live', output: 'text' }
-  const sent = { method: 'POST', path: 'policy/diff', body, timeoutMs: questionMs } as const
-  const { code, out, err } = await askConsole(gateway, sent, io)
-  io.err(`${err}${out}`)
-  return code
+  return published
 }
 
 async function isProposed(revision: string, gateway: Gateway, io: Io): Promise<boolean> {
-  const path = `policy/proposals?${new URLSearchParams({ revision, output: 'json' })}`
-  const { code } = await askConsole(gateway, { method: 'GET', path, timeoutMs: questionMs }, io)
-  return code === exitCodes.done
+  const path = `policy/proposals?${new URLSearchParams({ revision })}`
+  const sent = { method: 'GET', path, timeoutMs: questionMs } as const
+  const { answer } = await askConsole(gateway, sent, io)
+  return answer !== undefined
 }

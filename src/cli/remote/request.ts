@@ -1,27 +1,26 @@
 import { join } from 'node:path'
+import type { Input } from '../../operations/offered/check-input.ts'
+import { type Call, hasFiles, isPost, pathOf } from '../../operations/offered/offered.ts'
 import { readPolicyDirectory } from '../../operations/policy/directory.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
 import { changeMs, questionMs } from './api-session.ts'
-import type { Chosen } from './choose.ts'
-import { printedType } from './printed.ts'
 import type { Sent } from './send.ts'
 
-/** The request for an operation; `draft` are the files that it is about, if it is about some. */
-export function requestOf({ operation, input, directory }: Chosen, draft?: Draft): Sent {
-  const path = operation.command.replaceAll(' ', '/')
-  const common = { accept: printedType } as const
-  if (operation.kind === undefined) {
+/** The request for a call; `draft` are the files that it is about, if it is about some. */
+export function requestOf(call: Call, input: Input, draft?: Draft): Sent {
+  const path = pathOf(call)
+  if (!isPost(call)) {
     const query = new URLSearchParams(
       Object.entries(input).map(([name, value]): [string, string] => [name, String(value)]),
     )
-    return { ...common, method: 'GET', path: `${path}?${query}`, timeoutMs: questionMs }
+    return { method: 'GET', path: `${path}?${query}`, timeoutMs: questionMs }
   }
-  const files = directory === undefined ? {} : draft
   const waitMs = Number(input['wait'] ?? 0) * 1000
-  const timeoutMs = operation.kind === 'draft' ? questionMs : changeMs + waitMs
-  return { ...common, method: 'POST', path, body: { ...files, ...input }, timeoutMs }
+  const timeoutMs = call.kind === 'draft' ? questionMs : changeMs + waitMs
+  const body = { ...(hasFiles(call) && draft), ...input }
+  return { method: 'POST', path, body, timeoutMs }
 }
 
 /** The files of a policy directory of this machine, with names relative to it. */

@@ -1,46 +1,58 @@
-import { type CommandSpec, print, UsageError } from '../command.ts'
+import { type Command, print, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { askConsole, sendInSession } from './api-session.ts'
+import { contextOf } from '../operation-context.ts'
+import { unreadable } from './api-session.ts'
 import { approveRemotely } from './approve.ts'
-import { askFirst } from './ask-first.ts'
-import { chooseOperation, type Typed } from './choose.ts'
+import { chooseCall, type Typed } from './choose-call.ts'
+import { farWork } from './far-work.ts'
 import { type Gateway, type GatewayOptions, openGateway } from './gateway.ts'
-import { chooseDirectoryPush, isDirectoryPush, pushDirectory } from './push.ts'
-import { readDraft, requestOf } from './request.ts'
+import { chooseDirectoryPush, isDirectoryPush, type PushCommands, pushDirectory } from './push.ts'
+import { harmless } from './read-answered.ts'
+import { readDraft } from './request.ts'
 
-/** Lets the console of a gateway run a command, and prints what it printed. */
+/** Lets the console of a gateway do the work of a command, and shows its answer as the command does. */
 export async function runRemotely(
-  spec: CommandSpec,
+  command: Command,
   typed: Typed,
   options: GatewayOptions,
-  { propose, io }: { readonly propose: CommandSpec; readonly io: Io },
+  { io, ...commands }: Omit<PushCommands, 'push'> & { readonly io: Io },
 ): Promise<number> {
-  if (spec.name === 'policy approve' && typed.options.has('key')) {
-    const gateway = namedGateway(options, io)
-    return gateway === undefined ? exitCodes.usage : approveRemotely(typed, gateway, io)
+  const safe: Io = {
+    ...io,
+    out: (text) => io.out(harmless(text)),
+    err: (text) => io.err(harmless(text)),
   }
-  const isDirectory = isDirectoryPush(spec.name, typed)
-  const chosen = isDirectory
-    ? chooseDirectoryPush(typed, { push: spec, propose })
-    : chooseOperation(spec, typed)
+  const { name } = command.spec
+  const { given, output } = typed
+  if (name === 'policy approve' && given['key'] !== undefined) {
+    const gateway = namedGateway(options, io)
+    return gateway === undefined ? exitCodes.usage : approveRemotely(command, typed, gateway, safe)
+  }
+  const chosen = isDirectoryPush(name, typed)
+    ? chooseDirectoryPush(typed, { push: command, ...commands })
+    : chooseCall(command, typed)
   if (typeof chosen === 'string') {
     io.err(`postern: ${printable(chosen)}\n`)
     return exitCodes.usage
   }
   const gateway = namedGateway(options, io)
   if (gateway === undefined) return exitCodes.usage
-  if ('push' in chosen) {
-    return pushDirectory(chosen, gateway, { isAsked: !typed.options.has('yes'), io })
-  }
-  const { directory } = chosen
-  const draft = directory === undefined ? undefined : await readDraft(directory, io)
-  const sent = requestOf(chosen, draft)
-  if (chosen.operation.asksFirst && !typed.options.has('yes')) {
-    await askFirst(chosen, (each) => sendInSession(gateway, each, io), io)
-  }
-  return print(await askConsole(gateway, sent, io), io)
+  if ('push' in chosen) return pushDirectory(chosen, typed, gateway, safe)
+  const { operation } = command
+  if (operation === undefined) throw new Error(`${name} is no operation`)
+  const draft = chosen.directory === undefined ? undefined : await readDraft(chosen.directory, io)
+  const isSure = given['yes'] === true
+  const { code, err } = await operation.answer(given, output, {
+    context: contextOf(undefined, safe),
+    terminal: safe,
+    source: {
+      load: async () => farWork(chosen, { gateway, io: safe, draft, isSure }),
+      unreadable: unreadable(gateway),
+    },
+  })
+  return print({ code, out: '', err }, safe)
 }
 
 /** Says what is wrong with the URL, without the usage of a command that is right. */

@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path'
 import { Fault } from '../../kernel/errors.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from './gateway.ts'
-import { parseJson } from './printed.ts'
+import { parseJson } from './read-answered.ts'
 
 /** A login at a console, as this machine keeps it. */
 export interface StoredSession {

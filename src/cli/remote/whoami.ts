@@ -2,7 +2,7 @@ import type { Run } from '../command.ts'
 import { json, printable } from '../format.ts'
 import { loginMs, notAConsole, sendInSession } from './api-session.ts'
 import { openGateway } from './gateway.ts'
-import { parseJson } from './printed.ts'
+import { parseJson } from './read-answered.ts'
 import type { whoamiSpec } from './specs.ts'
 
 /** Shows the session at a gateway. */

@@ -1,29 +1,28 @@
-import type { CommandSpec } from '../command.ts'
-import { checkInput, type Input } from '../offered/check-input.ts'
-import { type Operation, offeredOperations } from '../offered/operations.ts'
-import { type Parameter, parametersOf } from '../offered/parameters.ts'
+import type { Given } from '../../operations/input.ts'
+import { checkInput, type Input } from '../../operations/offered/check-input.ts'
+import { type Call, callsTo, hasFiles } from '../../operations/offered/offered.ts'
+import { type Parameter, parametersOf } from '../../operations/offered/parameters.ts'
+import type { Command, CommandSpec } from '../command.ts'
 
-/** What the user typed, as far as they typed it. */
+/** What the user typed, as far as they typed it, by the fields of the operation. */
 export interface Typed {
-  /** The values of the options that were given; `true` for a flag. */
-  readonly options: ReadonlyMap<string, string | number | boolean>
-  /** In the order of the specification; `undefined`: not given. */
-  readonly arguments: readonly (string | undefined)[]
+  readonly given: Given
+  readonly output: string
 }
 
-/** The operation of the management API that does what the command would do here. */
+/** The call of the management API that does what the command would do here. */
 export interface Chosen {
-  readonly operation: Operation
+  readonly call: Call
   readonly input: Input
   /** The directory whose files are the draft. */
   readonly directory: string | undefined
 }
 
-/** Finds the operation for a command line. Returns why there is none, in one line. */
-export function chooseOperation(spec: CommandSpec, typed: Typed): Chosen | string {
-  const tries = offeredOperations
-    .filter(({ command }) => command === spec.name)
-    .map((operation) => tryOperation(operation, spec, typed))
+/** Finds the call for a command line. Returns why there is none, in one line. */
+export function chooseCall({ spec }: Command, { given }: Pick<Typed, 'given'>): Chosen | string {
+  const tries = callsTo(spec.name)
+    .filter(({ kind }) => kind !== 'review')
+    .map((call) => tryCall(call, spec, given))
   const found = tries.find(({ strangers, problem }) => strangers.length + problem.length === 0)
   if (found !== undefined) return found.chosen
   const [nearest] = tries.toSorted(
@@ -38,42 +37,32 @@ export function chooseOperation(spec: CommandSpec, typed: Typed): Chosen | strin
 
 interface Try {
   readonly chosen: Chosen
-  /** What the operation does not take, as the user wrote it. */
+  /** What the call does not take, as the user wrote it. */
   readonly strangers: readonly string[]
   /** What is wrong with the values; at most one line. */
   readonly problem: readonly string[]
 }
 
-function tryOperation(operation: Operation, spec: CommandSpec, typed: Typed): Try {
-  const { parameters: offered = [], draft, confirms } = operation
-  const accepted = parametersOf(operation, spec)
+function tryCall(call: Call, spec: CommandSpec, given: Given): Try {
+  const { draft, confirms } = call.operation
+  const accepted = parametersOf(call)
   const strangers: string[] = []
   const input: Record<string, string | number | boolean> = {}
+  const files = hasFiles(call) ? draft?.field : undefined
   let directory: string | undefined
-  for (const [at, { name }] of spec.arguments.entries()) {
-    const value = typed.arguments[at]
-    if (value === undefined) continue
-    const names = name.toLowerCase().split('|')
-    const own = names.find((each) => offered.includes(each))
-    if (draft !== undefined && names.includes(draft)) directory = value
-    else if (own === undefined) strangers.push(name)
-    else input[own] = value
-  }
-  for (const [name, value] of typed.options) {
+  for (const [name, value] of Object.entries(given)) {
     // Asking is for a terminal, which is here.
-    if (name === 'yes') continue
-    if (name === draft) directory = String(value)
-    else if (accepted.some((each) => each.name === name)) input[name] = value
-    else strangers.push(`--${name}`)
+    if (value === undefined || name === 'yes') continue
+    if (name === files) directory = String(value)
+    else if (accepted.some((each) => each.name === name)) input[name] = value as string
+    else strangers.push(shownName(name, spec))
   }
-  const isTexted = spec.options['output'] !== undefined && input['output'] === undefined
-  if (isTexted) input['output'] = 'text'
   const confirmed = confirms === undefined ? undefined : input[confirms]
   if (confirmed !== undefined) input['confirm'] = confirmed
-  const missing = draft !== undefined && directory === undefined ? [shownName(draft, spec)] : []
+  const missing = files !== undefined && directory === undefined ? [shownName(files, spec)] : []
   const problem = missing.map((name) => `${name} is required with --gateway: a policy directory`)
   problem.push(...problemWith(input, accepted, spec))
-  return { chosen: { operation, input, directory }, strangers, problem: problem.slice(0, 1) }
+  return { chosen: { call, input, directory }, strangers, problem: problem.slice(0, 1) }
 }
 
 /** Says it in the words of the command line. */
@@ -96,7 +85,7 @@ function problemWith(
 
 /** `DIR`, or `--over`. */
 function shownName(name: string, { arguments: all }: CommandSpec): string {
-  const argument = all.find((each) => each.name.toLowerCase().split('|').includes(name))
+  const argument = all.find(({ field }) => field === name)
   return argument?.name ?? `--${name}`
 }
 

@@ -1,0 +1,66 @@
+import type { Context } from '../../operations/context.ts'
+import { errorOf } from '../../operations/failure.ts'
+import type { Answered } from '../../operations/offered/answer-call.ts'
+import type { Input } from '../../operations/offered/check-input.ts'
+import { type Call, callsTo } from '../../operations/offered/offered.ts'
+import type { Answer, AnyWork } from '../../operations/operation.ts'
+import type { Io } from '../io.ts'
+import { askConsole, notAConsole } from './api-session.ts'
+import type { Chosen } from './choose-call.ts'
+import type { Gateway } from './gateway.ts'
+import { type Draft, requestOf } from './request.ts'
+
+interface Far {
+  readonly gateway: Gateway
+  readonly io: Io
+  readonly draft?: Draft | undefined
+  /** Nobody is asked, so that the change itself says what it is about. */
+  readonly isSure: boolean
+}
+
+/** The work of an operation that a console does: a command shows its answers as it shows those of this machine. */
+export function farWork({ call, input }: Chosen, { gateway, io, draft, isSure }: Far): AnyWork {
+  const ask = (each: Call, values: Input) => {
+    return askConsole(gateway, requestOf(each, values, draft), io)
+  }
+  const answerIn = ({ told, answer, failure }: Answered, context: Context): Answer<unknown> => {
+    context.err(told)
+    if (failure !== undefined) throw errorOf(failure)
+    if (answer === undefined) throw notAConsole(gateway)
+    return answer
+  }
+  const run: AnyWork['run'] = async (_, context) => answerIn(await ask(call, input), context)
+  const stream: NonNullable<AnyWork['stream']> = async (_, context, onPage) => {
+    const { document } = await run({}, context)
+    onPage(document)
+  }
+  if (call.operation.plan === undefined) return { run, stream }
+  const { confirm: _, ...asked } = input
+  const look = isSure
+    ? undefined
+    : callsTo(call.operation.name).find(({ kind }) => kind === 'review')
+  return {
+    ...{ run, stream },
+    async review(_, context) {
+      const { told, ...found } =
+        look === undefined ? await ask(call, input) : await ask(look, asked)
+      const { review, failure } = found
+      context.err(told)
+      if (review === undefined)
+        throw failure === undefined ? notAConsole(gateway) : errorOf(failure)
+      const commit = async () => {
+        if (look === undefined) return answerIn({ ...found, told: '' }, context)
+        return answerIn(await ask(call, { ...input, ...overSeen(call, review.document) }), context)
+      }
+      const refusal = failure && errorOf(failure)
+      const isDone = look === undefined && { isSure: true }
+      return { ...review, ...isDone, ...(refusal && { refusal }), commit }
+    },
+  }
+}
+
+/** What was live when the person read the review must be live still. */
+function overSeen({ operation }: Call, plan: unknown): Input {
+  const { parent } = (plan ?? {}) as { readonly parent?: unknown }
+  return 'over' in operation.input && typeof parent === 'string' ? { over: parent } : {}
+}

@@ -200,11 +200,7 @@ export interface AnyOperation extends Description {
 export interface AnyWork {
   run(input: InputOf<Fields>, context: Context): Promise<Answer<unknown>>
   review?(input: InputOf<Fields>, context: Context): Promise<Reviewed<unknown, unknown>>
-  stream?(
-    input: InputOf<Fields>,
-    context: Context,
-    onPage: (page: unknown) => void,
-  ): Promise<void>
+  stream?(input: InputOf<Fields>, context: Context, onPage: (page: unknown) => void): Promise<void>
 }
 
 /** One function of a module with several, for `implement`. */

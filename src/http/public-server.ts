@@ -111,7 +111,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
       if (!request.complete) await Promise.resolve()
       const location = handling.redirectOf?.(thrown, arrival)
       if (location !== undefined && !reply.headersSent) replyRedirect(location, request, reply)
-      else handling.replyError(thrown, { request, reply, requestId: notes.requestId })
+      else handling.replyError(thrown, { request, reply, requestId: notes.requestId, arrival })
     }
     overload.leave()
     if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply, handling.stallTimeoutMs)

@@ -1,3 +1,4 @@
+import type { Arrival } from '../gateway/arrival/arrival.ts'
 import type { Reply } from '../gateway/reply.ts'
 import { Fault, Refusal, type RefusalDetail } from '../kernel/errors.ts'
 import type { Message, Messages } from '../messages/messages.ts'
@@ -11,6 +12,8 @@ export type ReplyError = (
     readonly request: IncomingRequest
     readonly reply: Reply
     readonly requestId: string | undefined
+    /** Absent for a request that never enters the pipeline. */
+    readonly arrival?: Arrival
   },
 ) => void
 

@@ -3,18 +3,23 @@ import { type Html, html } from './html.ts'
 import { pageTexts } from './language.ts'
 import { naming } from './texts/texts.ts'
 
-/** What all views of one page have in common. */
-export interface Frame {
+/** What the document around every view needs. */
+interface Document {
   /** Where the page is. */
   readonly path: string
-  /** Where this view is, for the switch of languages. */
-  readonly viewPath: string
   readonly address: PageAddress
   /** The configured heading. */
   readonly title: string | undefined
   readonly hasLogo: boolean
   /** The path that the browser opens by itself. */
   readonly next?: string
+  /** Where this view is, for the switch of languages. Absent: a page of the application, without one. */
+  readonly viewPath?: string
+}
+
+/** What all views of one page have in common. */
+export interface Frame extends Document {
+  readonly viewPath: string
 }
 
 export interface Message {
@@ -27,8 +32,8 @@ export interface Message {
 }
 
 /** The document around a view. A message comes first and has the focus, so that readers hear it. */
-export function layout(frame: Frame, heading: string, message: Message | undefined, view: Html) {
-  const { path, address, hasLogo, next } = frame
+export function layout(frame: Document, heading: string, message: Message | undefined, view: Html) {
+  const { path, address, hasLogo, next, viewPath } = frame
   const texts = pageTexts[address.language]
   const title = message?.isError ? naming(texts.errorTitle, heading) : heading
   return html`<!doctype html>
@@ -48,7 +53,7 @@ ${next !== undefined && refresh(next)}<title>${title}</title>
 ${hasLogo && html`<img class="logo" src="${path}/logo" alt="">\n`}<h1>${heading}</h1>
 ${message && messageBox(message)}${view}
 </main>
-<footer>${languageSwitch(frame)}</footer>
+<footer>${viewPath !== undefined && languageSwitch(viewPath, address)}</footer>
 </body>
 </html>
 `
@@ -65,7 +70,7 @@ function messageBox({ text, isError }: Message): Html {
 }
 
 /** Each language is named in itself, for readers who know no other. */
-function languageSwitch({ viewPath, address }: Frame): Html {
+function languageSwitch(viewPath: string, address: PageAddress): Html {
   const links = (['en', 'zh'] as const).map((language) => {
     const { tag, ownName } = pageTexts[language]
     if (language === address.language) {

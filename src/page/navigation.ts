@@ -49,8 +49,13 @@ export function createLoginRedirect(pagePath: string) {
  * Whether a person opens a page. Browsers say so in Fetch metadata, which scripts cannot set. Without
  * it (old browsers, plain HTTP), `Accept` tells a page from a call of a script or a program.
  */
-function isNavigation({ method, upgrade, rawHeaders }: Arrival): boolean {
-  if (method !== 'GET' || upgrade !== undefined) return false
+function isNavigation(arrival: Arrival): boolean {
+  return arrival.method === 'GET' && opensPage(arrival)
+}
+
+/** The same for forms, which are sent with POST. */
+export function opensPage({ method, upgrade, rawHeaders }: Arrival): boolean {
+  if ((method !== 'GET' && method !== 'POST') || upgrade !== undefined) return false
   const mode = headerOf(rawHeaders, 'sec-fetch-mode')
   if (mode !== undefined) {
     return mode === 'navigate' && headerOf(rawHeaders, 'sec-fetch-dest') === 'document'

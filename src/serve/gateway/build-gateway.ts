@@ -21,7 +21,8 @@ import { admit, createPipeline } from '../../gateway/pipeline.ts'
 import { shapeRoutes, stickyCookies } from '../../gateway/route/shape-routes.ts'
 import type { UpstreamSettings } from '../../gateway/upstream/upstream.ts'
 import { createUpstreams, type Upstreams } from '../../gateway/upstream/upstreams.ts'
-import { refusalEnvelopes } from '../../http/envelope.ts'
+import { refusalEnvelopes, statusEnvelopes } from '../../http/envelope.ts'
+import { createErrorText } from '../../http/error-text.ts'
 import { createForwardAuthHandling } from '../../http/forward-auth/forward-auth-handling.ts'
 import { createNameLogin } from '../../http/forward-auth/name-login.ts'
 import { createPublicErrorReplies } from '../../http/grpc/error-replies.ts'
@@ -30,6 +31,9 @@ import { createErrorResponses } from '../../http/reply-error.ts'
 import { version } from '../../kernel/version.ts'
 import { addressBlock } from '../../login/address-block.ts'
 import { createMessages } from '../../messages/messages.ts'
+import { createErrorPages } from '../../page/error-pages.ts'
+import { createExplain } from '../../page/explain.ts'
+import { languageOf } from '../../page/language.ts'
 import { createLoginRedirect } from '../../page/navigation.ts'
 import { readResponseFile } from '../../stores/files/response-file.ts'
 import { createAssertions } from '../../token/assertions.ts'
@@ -159,15 +163,22 @@ export async function buildGeneration(
   })
   const { stallTimeoutMs } = config.limits
   const { page } = config.login
+  const replyError = createPublicErrorReplies(
+    createErrorResponses(refusalEnvelopes(config.refusals), messages),
+  )
+  const errorPages = {
+    settings: { path: page.path, language: languageOf(config.refusals.language) },
+    hasLogo: page.logo !== undefined,
+    hasLogout: config.endpoints.logout === 'gateway',
+    explain: createExplain(createErrorText(statusEnvelopes, messages)),
+  }
   const redirectOf = page.enabled ? createLoginRedirect(page.path) : undefined
   return {
     requests: {
       pass,
       mark: cors.mark,
       messages,
-      replyError: createPublicErrorReplies(
-        createErrorResponses(refusalEnvelopes(config.refusals), messages),
-      ),
+      replyError: page.enabled ? createErrorPages(errorPages, replyError) : replyError,
       redirectOf,
       stallTimeoutMs,
     },

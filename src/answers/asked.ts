@@ -49,7 +49,7 @@ export function rolesIn({ rules, inheritances, model }: PolicySet): readonly str
 }
 
 /** Why a role may make every call that the gateway does not refuse, and no rule counts. */
-export type Unrestricted = 'admin' | { readonly clause: string }
+type Unrestricted = 'admin' | { readonly clause: string }
 
 export function unrestricted({ policies }: Asked, roleKey: string): Unrestricted | undefined {
   if (roleKey === adminKey) return 'admin'

@@ -13,7 +13,7 @@ type WithoutEffect =
   | { readonly why: 'earlier-entry'; readonly exclusion: Exclusion }
 
 /** An entry of the exclusion list, and whether it makes a difference. */
-export interface ExclusionEffect {
+interface ExclusionEffect {
   readonly exclusion: Exclusion
   readonly effect: 'whole' | 'partly' | 'none'
   /** Why some or all of its calls would be answered the same without it. */

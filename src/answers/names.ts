@@ -5,24 +5,11 @@ import { type Operation, operationKey } from './call-cases.ts'
 
 type NamedBy = 'rule' | 'exclusion' | 'route' | 'endpoint' | 'openapi'
 
-/** A method and path pattern, and what names them. */
-interface NamedOperation extends Operation {
-  readonly from: readonly NamedBy[]
-}
-
-/** What people may ask about, for completion. */
-interface Names {
-  /** `admin` and the roles of the policy. */
-  readonly roles: readonly string[]
-  /** By path. */
-  readonly operations: readonly NamedOperation[]
-}
-
-/** Every role, method and path that the policy, the configuration or documents name. */
+/** Every role, method and path that the policy, the configuration or documents name, for completion. */
 export function namesIn(
   { policies: { set }, admission }: Asked,
   documented: readonly Operation[] = [],
-): Names {
+) {
   const found = new Map<string, Operation & { readonly from: Set<NamedBy> }>()
   const add = (from: NamedBy, method: string, path: string) => {
     const key = operationKey({ method, path })

@@ -1,53 +1,13 @@
 import type { OwnEndpoint, PlacedEndpoint } from '../admission/own-endpoints.ts'
 import { routeLabel } from '../admission/route-label.ts'
-import type { Access, AccessRoute } from '../admission/routes.ts'
+import type { AccessRoute } from '../admission/routes.ts'
 import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
 import type { Asked } from './asked.ts'
-import { createExclusionEffects, type ExclusionEffect } from './exclusion-effects.ts'
+import { createExclusionEffects } from './exclusion-effects.ts'
 import { createPrecedence } from './precedence.ts'
 
-/** An endpoint of the gateway itself that needs no permission. */
-interface OpenOwnEndpoint {
-  readonly by: 'endpoint'
-  readonly need: 'nothing' | 'identity'
-  readonly method: string
-  readonly path: string
-  readonly reason: string
-  /** Serves it instead of the gateway. */
-  readonly upstream?: string
-}
-
-/** A route that needs no permission. */
-interface OpenRoute {
-  readonly by: 'route'
-  readonly need: 'nothing' | 'identity'
-  /** The label of the route. */
-  readonly path: string
-  /** Hosts and paths that it covers, in words. */
-  readonly covers: string
-  /** Absent: every method. */
-  readonly methods?: readonly string[]
-  /** Absent when the configuration gives none. */
-  readonly reason?: string
-  readonly upstream?: string
-  /** Whether the gateway itself responds. */
-  readonly isFixedResponse: boolean
-  /** Routes that take some of its requests, and need more or less. */
-  readonly except: readonly { readonly path: string; readonly access: Access }[]
-}
-
-/** Everything that callers may do without a permission. */
-interface OpenAnswer {
-  readonly endpoints: readonly OpenOwnEndpoint[]
-  readonly routes: readonly OpenRoute[]
-  /** In the order of the files. The built-in ones are about `endpoints`. */
-  readonly exclusions: readonly ExclusionEffect[]
-  /** Without a configuration, routes are missing. */
-  readonly areRoutesKnown: boolean
-}
-
 /** Lists the own endpoints, routes and exclusions that no rule decides on. */
-export function openEndpoints(asked: Asked): OpenAnswer {
+export function openEndpoints(asked: Asked) {
   const { admission, policies } = asked
   const effectOf = createExclusionEffects(asked)
   const takesFrom = createPrecedence(admission)
@@ -57,23 +17,30 @@ export function openEndpoints(asked: Asked): OpenAnswer {
       .filter(({ access }) => access !== 'permitted')
       .map((route) => openRoute(route, admission.routes, takesFrom))
       .toSorted((a, b) => (a.need === b.need ? 0 : a.need === 'nothing' ? -1 : 1)),
+    /** In the order of the files. The built-in ones are about `endpoints`. */
     exclusions: policies.set.exclusions.map(effectOf),
+    /** Without a configuration, routes are missing. */
     areRoutesKnown: admission.areRoutesKnown,
   }
 }
 
-function ownEndpoint({ name, open, allow, path, upstream }: PlacedEndpoint): OpenOwnEndpoint {
+function ownEndpoint({ name, open, allow, path, upstream }: PlacedEndpoint) {
   const known = builtInExclusions.find(
     (exclusion) => exclusion.path === path && exclusion.method === allow,
   )
   return {
-    by: 'endpoint',
-    need: open ? 'nothing' : 'identity',
+    by: 'endpoint' as const,
+    need: needOf(open),
     method: allow,
     path,
     reason: known?.reason ?? reasons[name] ?? aboutPage,
+    /** Serves it instead of the gateway. */
     ...(upstream !== undefined && { upstream }),
   }
+}
+
+function needOf(isOpen: boolean): 'nothing' | 'identity' {
+  return isOpen ? 'nothing' : 'identity'
 }
 
 const reasons: Readonly<Partial<Record<OwnEndpoint['name'], string>>> = {
@@ -89,17 +56,18 @@ function openRoute(
   route: AccessRoute,
   routes: readonly AccessRoute[],
   takesFrom: ReturnType<typeof createPrecedence>,
-): OpenRoute {
+) {
   const { access, reason, upstream, methods } = route
   return {
-    by: 'route',
-    need: access === 'public' ? 'nothing' : 'identity',
+    by: 'route' as const,
+    need: needOf(access === 'public'),
     path: routeLabel(route),
     covers: coverOf(route),
     ...(methods !== undefined && { methods }),
     ...(reason !== undefined && { reason }),
     ...(upstream !== undefined && { upstream }),
     isFixedResponse: route.respond !== undefined,
+    /** Routes that take some of its requests, and need more or less. */
     except: routes
       .filter((other) => other.access !== access && takesFrom(other, route))
       .map((other) => ({ path: routeLabel(other), access: other.access })),

@@ -7,22 +7,12 @@ import {
   visitOverlapping,
 } from '../policy/review/pattern-tree.ts'
 
-/** The routes that serve the paths of a pattern. */
-interface ServingRoutes {
-  /** Each serves at least one path of the pattern; sorted by path. */
-  readonly routes: readonly AccessRoute[]
-  /** Whether no route serves some paths of the pattern. */
-  readonly isUnserved: boolean
-}
-
 /**
  * Finds the routes that serve the paths of patterns: of all routes whose prefix a path has, the one
  * with the longest prefix. A route for certain hosts, methods or one path serves a part of what it
  * overlaps with, and takes nothing from the others: they serve the rest.
  */
-export function createServingRoutes(
-  routes: readonly AccessRoute[],
-): (pattern: string) => ServingRoutes {
+export function createServingRoutes(routes: readonly AccessRoute[]) {
   const byPrefix = new Map(routes.filter(isForAll).map((route) => [route.path, route]))
   const tree = createNode<readonly AccessRoute[]>()
   for (const [path, same] of Map.groupBy(routes, (route) => route.path)) {
@@ -43,7 +33,7 @@ export function createServingRoutes(
     return found
   }
 
-  return (pattern) => {
+  return (pattern: string) => {
     const shape = shapeOf(pattern)
     const overlapping = new Set<AccessRoute>()
     visitOverlapping(tree, shape, (same) => {
@@ -56,7 +46,9 @@ export function createServingRoutes(
       return longest([...prefix, ...shape.segments.slice(prefix.length)]) === route
     })
     return {
+      /** Each serves at least one path of the pattern; sorted by path. */
       routes: serving.sort((a, b) => (a.path < b.path ? -1 : 1)),
+      /** Whether no route serves some paths of the pattern. */
       isUnserved: longest(shape.segments) === undefined,
     }
   }

@@ -4,23 +4,13 @@ import { anyText, fits, type TemplateSegment } from './path-template.ts'
 
 type Nodes = readonly PatternNode<unknown>[]
 
-/** Concrete paths of a template. */
-interface TemplatePaths {
-  readonly paths: readonly string[]
-  /** Whether every path of the template is treated like one of these. */
-  readonly isComplete: boolean
-}
-
 /**
  * One path of the template for each way in which the patterns of these trees can treat its values:
  * patterns distinguish only finitely many kinds of segment at each place. Exact, but for segments
- * such as `{id}.json`, whose values are sampled. Yields at most `mostPaths`.
+ * such as `{id}.json`, whose values are sampled. Yields at most `mostPaths`. `isComplete`: every path
+ * of the template is treated like one of these.
  */
-export function pathsOf(
-  template: readonly TemplateSegment[],
-  roots: Nodes,
-  mostPaths: number,
-): TemplatePaths {
+export function pathsOf(template: readonly TemplateSegment[], roots: Nodes, mostPaths: number) {
   const paths: string[] = []
   let isComplete = !template.some((segment) => typeof segment === 'object')
 

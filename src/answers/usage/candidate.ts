@@ -8,17 +8,6 @@ import { withoutEntries } from './exclusion-text.ts'
 import { withoutLines } from './removed-lines.ts'
 import type { UnusedAnswer } from './unused.ts'
 
-/** A policy without what was not used. */
-interface Candidate {
-  readonly files: readonly PolicyFile[]
-  readonly set: PolicySet
-  readonly dropped: {
-    readonly rules: number
-    readonly inheritances: number
-    readonly exclusions: number
-  }
-}
-
 /**
  * Removes unused grants, exclusions and the inheritances of roles that were never seen, line by line, so
  * that comments and order stay. What is too new to tell stays. Throws when the policy would have no rule
@@ -29,7 +18,7 @@ export function candidateWithout(
   set: PolicySet,
   unused: UnusedAnswer,
   areRolesCounted: boolean,
-): Candidate {
+) {
   const old = <What>(list: readonly { readonly what: What; readonly isNew: boolean }[]) =>
     list.filter(({ isNew }) => !isNew).map(({ what }) => what)
   const rules = new Set(old(unused.grants).map(ruleUsageKey))

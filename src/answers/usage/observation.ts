@@ -1,37 +1,17 @@
 import { DAY_MS, type ObservedHour, type Usage } from '../../policy/usage/usage.ts'
 
-/** A stretch of time, in milliseconds since the epoch. */
-interface Window {
-  readonly begin: number
-  readonly now: number
-}
-
-/** How much of a stretch of time gateways observed, and by which revisions they decided. */
-export interface Observation {
-  /** The length of the observation, rounded up. */
-  readonly days: number
-  /**
-   * How many of these days, each of 24 hours back from now, have an hour in which a gateway reported. The
-   * day in which the observation began does not count.
-   */
-  readonly observedDays: number
-  readonly hours: number
-  /** The begin of the first observed hour; absent when nothing was observed. */
-  readonly from?: number
-  readonly decisions: number
-  /** Decisions that are not counted by rule, because a limit was reached. */
-  readonly uncounted: number
-  /** Revisions of the first hour: what is not in all of them is younger than the observation. */
-  readonly firstRevisions: readonly string[]
-  /** The others, latest first: what is not in one of them was missing for a while. */
-  readonly laterRevisions: readonly string[]
-  /** Every day was observed, and every decision is counted by rule. */
-  readonly isComplete: boolean
-}
+export type Observation = ReturnType<typeof observationOf>
 
 const hourMs = 3_600_000
 
-export function observationOf({ observed, others }: Usage, { begin, now }: Window): Observation {
+/**
+ * How much of a stretch of time, in milliseconds since the epoch, gateways observed, and by which
+ * revisions they decided.
+ */
+export function observationOf(
+  { observed, others }: Usage,
+  { begin, now }: { readonly begin: number; readonly now: number },
+) {
   const within = observed.filter((hour) => startOf(hour) + hourMs > begin && startOf(hour) <= now)
   const starts = new Set(within.map(startOf))
   const from = within[0] === undefined ? undefined : startOf(within[0])
@@ -44,13 +24,22 @@ export function observationOf({ observed, others }: Usage, { begin, now }: Windo
   const firstRevisions = new Set(first.map(({ revision }) => revision))
   const laterRevisions = new Set(within.toReversed().map(({ revision }) => revision))
   return {
+    /** The length of the observation, rounded up. */
     days,
+    /**
+     * How many of these days, each of 24 hours back from now, have an hour in which a gateway reported.
+     * The day in which the observation began does not count.
+     */
     observedDays,
     hours: starts.size,
+    /** The begin of the first observed hour; absent when nothing was observed. */
     ...(from !== undefined && { from }),
     decisions: within.reduce((sum, { decisions }) => sum + decisions, 0),
+    /** Decisions that are not counted by rule, because a limit was reached. */
     uncounted: others.decision,
+    /** Revisions of the first hour: what is not in all of them is younger than the observation. */
     firstRevisions: [...firstRevisions].toSorted(),
+    /** The others, latest first: what is not in one of them was missing for a while. */
     laterRevisions: [...laterRevisions].filter((each) => !firstRevisions.has(each)),
     isComplete: observedDays === days && others.decision === 0,
   }

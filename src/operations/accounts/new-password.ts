@@ -5,17 +5,14 @@ import { randomPassword } from '../../stores/accounts/random-password.ts'
 import type { Context } from '../context.ts'
 import { UnusableValue } from '../invalid-input.ts'
 
-interface NewPassword {
-  hash(): Promise<string>
-  /** What the document shows once: a generated one. */
-  readonly shown: { readonly password?: string }
-}
-
-/** The password on standard input, or a generated one. Throws for one that the rules forbid. */
+/**
+ * The password on standard input, or a generated one, which `shown` has: the document shows it once. Throws
+ * for one that the rules forbid.
+ */
 export async function newPassword(
   input: { readonly name: string; readonly 'password-stdin': boolean },
   context: Context,
-): Promise<NewPassword> {
+) {
   const isGiven = input['password-stdin']
   const text = isGiven ? (await context.readStdin()).replace(/\r?\n$/, '') : randomPassword()
   const problem = passwordProblem(text, input.name)

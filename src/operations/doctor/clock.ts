@@ -6,23 +6,15 @@ import {
 } from '../../fleet/clock-offset.ts'
 import type { Report } from './run-checks.ts'
 
-/** What other clocks showed while they were asked. */
 export type ClockSamples = ReturnType<typeof createClockSamples>
 
-interface ClockSample {
-  readonly source: string
-  readonly theirs: number
-  readonly askedAt: number
-  readonly answeredAt: number
-  readonly stepMs: number
-}
-
+/** What other clocks showed while they were asked. */
 export function createClockSamples() {
   const samples: (ClockOffset & { readonly source: string })[] = []
   return {
-    /** `theirs`, `askedAt` and `answeredAt` in milliseconds since 1970; `stepMs`: their resolution. */
-    add: ({ source, ...sample }: ClockSample) =>
-      void samples.push({ source, ...clockOffset(sample) }),
+    add({ source, ...sample }: Parameters<typeof clockOffset>[0] & { readonly source: string }) {
+      samples.push({ source, ...clockOffset(sample) })
+    },
     report(report: Report, acceptedSeconds: number) {
       if (samples.length === 0) return
       const off = (sample: ClockOffset) => Math.abs(certainOffset(sample))

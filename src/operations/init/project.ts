@@ -4,12 +4,11 @@ import { Fault } from '../../kernel/errors.ts'
 import { decline } from '../declined.ts'
 import type { GeneratedFile } from './templates/template.ts'
 
-/** A directory that is filled out of sight, and gets everything or nothing. */
 export type Project = Awaited<ReturnType<typeof openProject>>
 
 /**
- * Opens the directory, and creates it if it is missing. Declines when it has one of the `names`: nothing
- * is overwritten.
+ * Opens a directory that is filled out of sight, and gets everything or nothing. Creates it if it is
+ * missing. Declines when it has one of the `names`: nothing is overwritten.
  */
 export async function openProject(directory: string, shown: string, names: readonly string[]) {
   await refuseExisting(directory, shown, names)

@@ -1,14 +1,8 @@
 import { canonicalHost } from '../../admission/canonical-host.ts'
 import { InvalidInput } from '../invalid-input.ts'
 
-/** A call whose path may have been given as a URL. */
-interface AskedTarget {
-  readonly path: string
-  readonly host?: string
-}
-
 /** Splits `https://host/path` into host and path; a path alone keeps the host of `--host`. */
-export function askedTarget(given: string, named: string | undefined): AskedTarget {
+export function askedTarget(given: string, named: string | undefined) {
   const [, authority, path] = /^https?:\/\/([^/?#]+)(.*)$/i.exec(given) ?? []
   const fromOption = named === undefined ? undefined : checkedHost('host', named)
   if (authority === undefined) {

@@ -1,31 +1,22 @@
 import { resolve } from 'node:path'
-import type { Operation } from '../../answers/call-cases.ts'
 import { formatProblem, Invalid } from '../../kernel/errors.ts'
 import { type OpenApiDocument, readOpenApi } from '../../openapi/document.ts'
 import type { Surroundings } from '../context.ts'
 import type { PolicySettings } from '../policy-settings.ts'
 
 /** What the documents of `policy.openapi` describe. */
-interface Documented {
-  /** Their paths as rules write them: `/orders/:id`. */
-  readonly operations: readonly Operation[]
-  /** Why a document is ignored: answers about the policy do not depend on it. */
-  readonly notes: readonly string[]
-}
-
-export async function readDocumented(
-  { config }: PolicySettings,
-  io: Pick<Surroundings, 'cwd'>,
-): Promise<Documented> {
+export async function readDocumented({ config }: PolicySettings, io: Pick<Surroundings, 'cwd'>) {
   const read = await Promise.all((config?.policy.openapi ?? []).map((name) => tryRead(name, io)))
   const documents = read.filter((each) => typeof each !== 'string')
   return {
+    /** With paths as rules write them: `/orders/:id`. */
     operations: documents.flatMap(({ operations }) =>
       operations.flatMap(({ method, path }) => {
         const pattern = asPattern(path)
         return pattern === undefined ? [] : [{ method, path: pattern }]
       }),
     ),
+    /** Why a document is ignored: answers about the policy do not depend on it. */
     notes: read.filter((each) => typeof each === 'string'),
   }
 }

@@ -1,5 +1,5 @@
 import { openEndpoints } from '../../answers/open.ts'
-import { otherTokens } from '../../answers/other-tokens.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import type { RunOf } from '../operation.ts'
 import { aboutPolicy, askedPolicy, policyName } from './asked-policy.ts'
 import { dated } from './dated.ts'
@@ -12,4 +12,17 @@ export const run: RunOf<typeof policyOpen, string> = async (input, context) => {
   const others = config === undefined ? null : otherTokens(config)
   const document = dated({ ...openEndpoints(asked), otherTokens: others, ...aboutPolicy(asked) })
   return { document, shown: policyName(asked) }
+}
+
+/** Tokens that a gateway accepts although no login issued them: by default a login is the only way in. */
+function otherTokens({ tokens: { service }, issuers }: Config) {
+  return [
+    ...(service.enabled
+      ? [{ kind: 'service', maxLifetimeSeconds: service.maxLifetime } as const]
+      : []),
+    ...issuers.map(({ issuer, roles }) => {
+      const mapped = [...new Set(roles.map(({ value, role = value }) => role))]
+      return { kind: 'issuer', issuer, roles: mapped } as const
+    }),
+  ]
 }

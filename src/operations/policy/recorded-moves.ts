@@ -6,21 +6,15 @@ import type { Move } from '../../stores/policies/policy-store.ts'
 import { withDatabase } from '../configured-database.ts'
 import type { PolicySettings } from '../policy-settings.ts'
 
-/** The moves that the database has, or why it could not be asked. */
-interface RecordedMoves {
-  readonly moves: readonly Move[]
-  readonly problem?: string
-}
-
 /**
- * Asks the database of the configuration, PostgreSQL or embedded, and creates nothing in it. Without
+ * The moves that the database has, or why it could not be asked. Asks the database of the configuration, PostgreSQL or embedded, and creates nothing in it. Without
  * a configuration, or where no gateway has created its embedded database, there is nothing to ask.
  */
 export async function readRecordedMoves(
   { config, shared }: Pick<PolicySettings, 'config' | 'shared'>,
   most: number,
   cwd: string,
-): Promise<RecordedMoves> {
+): Promise<{ readonly moves: readonly Move[]; readonly problem?: string }> {
   if (config === undefined) return { moves: [] }
   const directory = resolve(cwd, config.application.dataDirectory)
   const { url } = config.database

@@ -6,25 +6,22 @@ import { withRedis } from '../configured-redis.ts'
 import type { Surroundings } from '../context.ts'
 import { type PolicySettings, unavailable } from '../policy-settings.ts'
 
-/** What to read: these days and these kinds. */
-interface Wanted {
-  readonly days: readonly string[]
-  readonly kinds: readonly EntryKind[]
-}
-
 /**
- * Reads what the gateways of this configuration counted: from Redis, or without it from the database.
+ * Reads what the gateways of this configuration counted on these days, of these kinds: from Redis, or without it from the database.
  * Throws a Fault when that is unreachable, or when no gateway counted anything on these days.
  */
 export async function readUsage(
   settings: PolicySettings,
-  { days, kinds }: Wanted,
+  { days, kinds }: { readonly days: readonly string[]; readonly kinds: readonly EntryKind[] },
   io: Surroundings,
 ): Promise<Usage> {
   const read = (store: UsageStore) => store.read(days, ['observed', ...kinds])
   const { config } = settings
   const isInRedis = config === undefined || config.redis.url !== undefined
-  const usage = isInRedis ? await fromRedis(settings, read) : await fromDatabase(settings, read, io)
+  const usage = isInRedis
+    ? await withRedis(settings.redis(), settings.shared, (redis) => read(createRedisUsage(redis)))
+    : // The database drivers are loaded only where they are needed.
+      await (await import('./database-usage.ts')).readDatabaseUsage(settings, read, io)
   if (usage.observed.length > 0) return usage
   const where = isInRedis ? 'Redis' : 'the database'
   const why =
@@ -32,21 +29,4 @@ export async function readUsage(
       ? 'policy.usage is false in this configuration'
       : `no gateway has written policy usage to ${where} since ${days[0]}: gateways write it every minute`
   return unavailable(why)
-}
-
-async function fromRedis(
-  settings: PolicySettings,
-  read: (store: UsageStore) => Promise<Usage>,
-): Promise<Usage> {
-  return withRedis(settings.redis(), settings.shared, (redis) => read(createRedisUsage(redis)))
-}
-
-/** Loads the database drivers only where they are needed. */
-async function fromDatabase(
-  settings: PolicySettings,
-  read: (store: UsageStore) => Promise<Usage>,
-  io: Surroundings,
-): Promise<Usage> {
-  const { readDatabaseUsage } = await import('./database-usage.ts')
-  return readDatabaseUsage(settings, read, io)
 }

@@ -86,23 +86,18 @@ function withCasbinNote(asked: AskedPolicy): AskedPolicy {
   return { ...asked, notes: [...asked.notes, note] }
 }
 
-interface Baseline {
-  /** `undefined` when the policies of the begin are not known. */
-  readonly sets: readonly PolicySet[] | undefined
-  readonly name: string
-}
-
 /**
  * Finds out what was live when the observation began, so that younger rules are told apart: the policy
  * that the user names, else the revisions that gateways used in the first hour. Those that came later
- * tell which rules were missing for a while, as after a rollback, as far as they are known.
+ * tell which rules were missing for a while, as after a rollback, as far as they are known. `sets` is
+ * `undefined` when the policies of the begin are not known.
  */
 async function findBaseline(
   named: string | undefined,
   { firstRevisions, laterRevisions }: Observation,
   { settings, whole }: AskedPolicy,
   io: Surroundings,
-): Promise<Baseline> {
+) {
   /** Up to the first that is not known: when Redis is unreachable, each would take its time. */
   async function read(revisions: readonly string[]): Promise<readonly PolicySet[]> {
     const sets: PolicySet[] = []

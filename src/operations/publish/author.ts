@@ -1,21 +1,17 @@
 import { fingerprintOf } from '../../signing/ssh-public-key.ts'
 import type { Trust } from '../../signing/trust.ts'
 import { openPolicySigner } from '../../stores/keys/signing-key.ts'
-import type { Context } from '../context.ts'
 import { decline } from '../declined.ts'
-import type { Reviewing, Tell } from './review.ts'
+import type { InputOf } from '../operation.ts'
+import type { policyPropose } from './descriptions.ts'
+import type { Reviewing } from './review.ts'
 import type { Signer } from './signing.ts'
-
-interface SignerParts {
-  readonly context: Pick<Context, 'cwd' | 'env'>
-  readonly tell: Tell
-}
 
 /** Opens the key of `--key`. Declines a key that `policy.trust` does not list. */
 export async function openSigner(
   file: string,
   trust: Trust | undefined,
-  { context: { cwd, env }, tell }: SignerParts,
+  { context: { cwd, env }, tell }: Pick<Reviewing, 'context' | 'tell'>,
 ): Promise<Signer> {
   const { publicKey, isExposed, sign } = await openPolicySigner(file, { cwd, env })
   const fingerprint = fingerprintOf(publicKey)
@@ -32,22 +28,16 @@ export async function openSigner(
   return { name: trustedName ?? fingerprint, fingerprint, trustedName, sign }
 }
 
-/** Who makes a change, which the history keeps, and the key that signs it. */
-interface Author {
-  readonly author: string
-  readonly signer: Signer | undefined
-}
+type AuthorInput = Pick<InputOf<typeof policyPropose.input>, 'key' | 'author'>
 
-interface AuthorInput {
-  readonly key: string | undefined
-  readonly author: string | undefined
-}
-
-/** The author that the user names, else the owner of the key, as far as `policy.trust` knows. */
+/**
+ * Who makes a change, which the history keeps, and the key that signs it. The author that the user names,
+ * else the owner of the key, as far as `policy.trust` knows.
+ */
 export async function authorOf(
   { key, author: named }: AuthorInput,
   { settings, context, tell }: Reviewing,
-): Promise<Author> {
+) {
   const trust = settings.trust()
   const signer = key === undefined ? undefined : await openSigner(key, trust, { context, tell })
   const author = (named ?? signer?.trustedName ?? context.userName ?? '').trim()
@@ -59,11 +49,7 @@ export async function authorOf(
  * The author of a publication that one person makes. Declines where `policy.trust` requires more than
  * that person can give; `proposed` is what to propose instead.
  */
-export async function soleAuthorOf(
-  input: AuthorInput,
-  proposed: string,
-  reviewing: Reviewing,
-): Promise<Author> {
+export async function soleAuthorOf(input: AuthorInput, proposed: string, reviewing: Reviewing) {
   const trust = reviewing.settings.trust()
   if (trust !== undefined && trust.signatures > 1) {
     return decline(

@@ -3,17 +3,19 @@ import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { decline, Refused } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
+import type { InputOf } from '../operation.ts'
 import { type EngineReport, reportEngine, slownessOf } from '../policy/engine-cost.ts'
 import { isCommit } from '../policy/git-directory.ts'
 import { reviewDirectory } from '../policy/review.ts'
 import { runTests, type TestReport, testsDocument } from '../policy/run-tests.ts'
 import { readSurroundings } from '../policy/surroundings.ts'
 import type { BasePlace } from './base.ts'
+import type { policyPropose } from './descriptions.ts'
 import { refuseBroken } from './refuse-broken.ts'
 import type { Reviewing, Tell } from './review.ts'
 
 /** A policy that may be published: a directory that is valid and tested, or an earlier revision. */
-interface Candidate {
+export interface Candidate {
   readonly files: readonly PolicyFile[]
   readonly set: PolicySet
   readonly engine: EngineReport
@@ -25,12 +27,10 @@ interface Candidate {
 }
 
 /** What the user accepts about a candidate. */
-interface CandidateInput {
-  readonly accounts: boolean
-  readonly 'allow-slow': boolean
-  readonly 'allow-empty': boolean
-  readonly 'no-tests': boolean
-}
+type CandidateInput = Pick<
+  InputOf<typeof policyPropose.input>,
+  'accounts' | 'allow-slow' | 'allow-empty' | 'no-tests'
+>
 
 /**
  * Reads, checks and tests a directory, and tells what was found. Refuses files that are not valid or that

@@ -3,17 +3,14 @@ import { resolve } from 'node:path'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Context } from '../context.ts'
 import { Refused } from '../declined.ts'
+import type { InputOf } from '../operation.ts'
 import { readExpectations } from '../policy/review.ts'
 import { runTests } from '../policy/run-tests.ts'
 import type { PolicySettings } from '../policy-settings.ts'
+import type { policyApprove } from './descriptions.ts'
 import { tellReplay } from './publishing.ts'
 import { refuseBroken } from './refuse-broken.ts'
 import type { Reviewing } from './review.ts'
-
-interface CheckInput {
-  readonly replay: string | undefined
-  readonly 'allow-failed-tests': boolean
-}
 
 /**
  * Runs tests and replay on the machine of an approver: what the proposer recorded of them, no signature
@@ -22,7 +19,7 @@ interface CheckInput {
  */
 export async function checkAgain(
   set: PolicySet,
-  input: CheckInput,
+  input: Pick<InputOf<typeof policyApprove.input>, 'replay' | 'allow-failed-tests'>,
   { settings, context, tell }: Reviewing,
 ): Promise<void> {
   refuseBroken(set, { settings, tell })

@@ -1,4 +1,3 @@
-import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { createDocument } from '../../stores/policies/policy-store.ts'
 import {
@@ -7,7 +6,7 @@ import {
   readLiveState,
 } from '../../stores/policies/proposals/live-state.ts'
 import { replayOf } from '../../stores/policies/proposals/proposal.ts'
-import type { ProposalAbout, ProposalEvidence } from '../../stores/policies/proposals/proposals.ts'
+import type { ProposalAbout } from '../../stores/policies/proposals/proposals.ts'
 import {
   type ReviewedProposal,
   reviewProposal,
@@ -22,11 +21,12 @@ import { authorOf } from './author.ts'
 import { readOver, writeProposed } from './base.ts'
 import { readNamed } from './candidate.ts'
 import type { policyPropose } from './descriptions.ts'
-import { type Over, whyNotOver } from './over.ts'
+import { whyNotOver } from './over.ts'
 import { nextStep, predecessorOf, proposalDocument } from './proposal-state.ts'
+import type { Publication } from './publication.ts'
 import { checkOver, tellReplay } from './publishing.ts'
 import { compareWith, type ReviewParts, readLive, remembered, reviewParts } from './review.ts'
-import { liveStatement, type Signer, signatureNote } from './signing.ts'
+import { liveStatement, signatureNote } from './signing.ts'
 
 /** What only texts show of a proposal. */
 export interface ProposedShown {
@@ -83,19 +83,11 @@ export const review: ReviewOf<typeof policyPropose, ProposedShown> = (input, cal
   })
 
 /** What to propose, by whom and why. */
-interface Proposing {
-  readonly files: readonly PolicyFile[]
-  readonly set: PolicySet
-  readonly kind: ProposalAbout['kind']
-  readonly evidence: ProposalEvidence
-  readonly over: Over
-  readonly author: string
-  readonly message: string
-  readonly signer: Signer | undefined
-}
+type Proposing = Pick<Publication, 'files' | 'set' | 'over' | 'author' | 'message' | 'signer'> &
+  Pick<ProposalAbout, 'kind' | 'evidence'>
 
 /** Compares what is proposed with the live policy. Declines what must not replace that. */
-export async function reviewProposing(proposing: Proposing, parts: ReviewParts) {
+async function reviewProposing(proposing: Proposing, parts: ReviewParts) {
   const { set, over, signer } = proposing
   const { store, trust, recorded, tell } = parts
   const { revision } = set
@@ -111,8 +103,8 @@ export async function reviewProposing(proposing: Proposing, parts: ReviewParts) 
 }
 
 /** Stores what was reviewed for others to sign. Declines if another proposal of it is open. */
-export async function commitProposing(
-  { proposing, live }: { readonly proposing: Proposing; readonly live: LiveState },
+async function commitProposing(
+  { proposing, live }: Awaited<ReturnType<typeof reviewProposing>>,
   { store, trust }: Pick<ReviewParts, 'store' | 'trust'>,
 ): Promise<ReviewedProposal> {
   const { files, set, kind, evidence, author, message, signer } = proposing

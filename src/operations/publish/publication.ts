@@ -80,7 +80,8 @@ function newRoles(live: PolicySet, { set, files }: Publication) {
 
 /**
  * Publishes what was reviewed, over the revision that it was compared with. Declines if another is live.
- * `parent` was live before; `unconfirmed` is why a failover of Redis could lose the head, if so.
+ * `parent` was live before: the same one when nothing had to be published. `unconfirmed`: why a failover of
+ * Redis could lose it, if so.
  */
 export async function commitPublication(
   {

@@ -5,7 +5,7 @@ import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import type { Context } from '../context.ts'
 import { InvalidInput } from '../invalid-input.ts'
-import type { Reviewed } from '../operation.ts'
+import type { InputOf, Reviewed } from '../operation.ts'
 import { diffDocument } from '../policy/diff-document.ts'
 import type { EngineReport } from '../policy/engine-cost.ts'
 import { replayLogs } from '../policy/replay-logs.ts'
@@ -17,7 +17,7 @@ import {
   convergenceOf,
   isConverged,
 } from './convergence.ts'
-import type { PublishedDocument, PublishPlan } from './descriptions.ts'
+import type { PublishedDocument, PublishPlan, policyRollback } from './descriptions.ts'
 import { commitPublication, type Publication, reviewPublication } from './publication.ts'
 import { type Remark, type Reviewing, type ReviewParts, reviewParts, type Tell } from './review.ts'
 
@@ -27,15 +27,10 @@ interface Published extends Omit<Publication, 'isAsked' | 'replay'> {
 }
 
 /** How a caller publishes. */
-export interface PublishInput {
-  readonly over: string | undefined
-  readonly replay: string | undefined
-  readonly wait: number | undefined
-  readonly 'no-wait': boolean
-  readonly 'allow-lost': boolean
-  readonly replicas: number | undefined
-  readonly 'dry-run'?: boolean
-}
+export type PublishInput = Pick<
+  InputOf<typeof policyRollback.input>,
+  'over' | 'replay' | 'wait' | 'no-wait' | 'allow-lost' | 'replicas'
+> & { readonly 'dry-run'?: boolean }
 
 /** What only texts show of a review. */
 export interface PlanShown {

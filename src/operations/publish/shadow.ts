@@ -1,4 +1,3 @@
-import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { createStatement, parseStatement, type Signed } from '../../signing/statement.ts'
 import { signersOf, type Trust } from '../../signing/trust.ts'
 import { createDocument, type PolicyDocument } from '../../stores/policies/policy-store.ts'
@@ -6,20 +5,15 @@ import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import type { ShadowHead } from '../../stores/policies/shadow/shadow-head.ts'
 import { decline } from '../declined.ts'
 import { untrustedHead } from '../policy/versions.ts'
-import { type BasePlace, readBase } from './base.ts'
+import { readBase } from './base.ts'
+import type { Candidate } from './candidate.ts'
+import type { Publication } from './publication.ts'
 import { compareWith, type ReviewParts, readLive, readStored } from './review.ts'
 import type { Signer } from './signing.ts'
 
 /** What to evaluate beside the live policy, by whom and why. */
-interface NewShadow {
-  readonly files: readonly PolicyFile[]
-  readonly set: PolicySet
-  readonly author: string
-  readonly message: string
-  /** The directory of the files, which may record where they come from. */
-  readonly place: BasePlace | undefined
-  readonly signer: Signer | undefined
-}
+type NewShadow = Pick<Candidate, 'files' | 'set' | 'place'> &
+  Pick<Publication, 'author' | 'message' | 'signer'>
 
 /**
  * Compares a shadow with the live policy. Declines that policy itself. `base` is the live revision that
@@ -66,7 +60,10 @@ export async function prepareShadow(
   const { revision } = set
   // What was published or evaluated before stays as it is: signatures are about one document.
   const stored = await readStored(revision, store)
-  const document = typeof stored === 'string' ? newDocument(shadow, base) : stored
+  const document =
+    typeof stored === 'string'
+      ? createDocument(shadow.files, { ...shadow, parent: base, now: new Date() })
+      : stored
   const known = over?.head?.revision === revision ? over.head : undefined
   if (known !== undefined && !lacksSignature(document, known, signer, trust)) {
     tell({ note: `${revision} is already the shadow: counting continues` })
@@ -110,13 +107,6 @@ function replacedBy(head: ShadowHead | undefined): string {
   if (head === undefined) return 'replaces a shadow that is not valid'
   const { revision, author, message } = head
   return `replaces the shadow ${revision}, pushed by ${author}: ${message}`
-}
-
-function newDocument(
-  { files, author, message }: NewShadow,
-  parent: string | undefined,
-): PolicyDocument {
-  return createDocument(files, { author, message, parent, now: new Date() })
 }
 
 /** What to sign: the statement that others have signed, or a new one. */

@@ -39,12 +39,10 @@ function about({ id, kind, issuer, caller, issuedAt, expiresAt }: VerifiedToken)
   return { id, kind, ...(issuer !== undefined && { issuer }), caller, ...times }
 }
 
-interface Judged {
-  readonly verdict: Verdict
-  readonly reason: string | undefined
-}
-
-async function judge(inspection: Inspection, settings: TokenSettings): Promise<Judged> {
+async function judge(
+  inspection: Inspection,
+  settings: TokenSettings,
+): Promise<{ readonly verdict: Verdict; readonly reason: string | undefined }> {
   const { token, problem, isUnverified } = inspection
   if (isUnverified) return { verdict: 'unknown', reason: problem }
   if (token === undefined) {

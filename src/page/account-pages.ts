@@ -3,8 +3,7 @@ import type { Authorized } from '../gateway/stages.ts'
 import { logoutView, passwordView, providerLogoutView } from './account-views.ts'
 import { linkTo } from './address.ts'
 import { pageTexts } from './language.ts'
-import type { Message } from './layout.ts'
-import { noticeOf } from './notices.ts'
+import { type Message, noticeOf } from './layout.ts'
 import { addressOf, frameOf, readForm } from './page-requests.ts'
 import type { PageParts } from './parts.ts'
 import { replyPage, replySeeOther } from './reply-page.ts'
@@ -14,7 +13,7 @@ export function createAccountPages(parts: PageParts) {
   const { settings, explain } = parts
 
   function showPassword({ received, token }: Authorized, reply: Reply, message?: Message): void {
-    const frame = frameOf(received, settings, parts.logo !== undefined)
+    const frame = frameOf(received, parts)
     const page = passwordView(frame, token?.caller.username ?? '', message)
     const language = pageTexts[frame.address.language].tag
     replyPage(reply, message?.status ?? 200, { page, language }, message?.headers)
@@ -43,7 +42,7 @@ export function createAccountPages(parts: PageParts) {
   }
 
   function showLogout({ received }: Authorized, reply: Reply): void {
-    const frame = frameOf(received, settings, parts.logo !== undefined)
+    const frame = frameOf(received, parts)
     const language = pageTexts[frame.address.language].tag
     replyPage(reply, 200, { page: logoutView(frame), language })
   }
@@ -62,7 +61,7 @@ export function createAccountPages(parts: PageParts) {
       return replySeeOther(reply, linkTo(settings.path, address, { notice }), parts.cookie.cleared)
     }
     const texts = pageTexts[address.language]
-    const frame = { ...frameOf(received, settings, parts.logo !== undefined), address }
+    const frame = { ...frameOf(received, parts), address }
     const page = providerLogoutView(frame, ending, noticeOf(notice, texts))
     replyPage(reply, 200, { page, language: texts.tag }, parts.cookie.cleared)
   }

@@ -1,20 +1,14 @@
 import type { ProviderLogout } from '../login/login-method.ts'
 import { linkTo } from './address.ts'
 import { type Html, html } from './html.ts'
-import { pageTexts } from './language.ts'
+import { naming, pageTexts } from './language.ts'
 import { type Frame, layout, type Message } from './layout.ts'
-import { naming } from './texts/texts.ts'
-
-/** Which of the pages for logged-in callers exist. */
-export interface AccountPages {
-  readonly password: boolean
-  readonly logout: boolean
-}
+import type { PageParts } from './parts.ts'
 
 /** For a caller who is logged in already. */
 export function loggedInView(
   frame: Frame,
-  { name, goOn, pages }: { name: string; goOn: string; pages: AccountPages },
+  { name, goOn, pages }: { name: string; goOn: string; pages: PageParts['pages'] },
   message: Message | undefined,
 ): Html {
   const { path, address, title } = frame

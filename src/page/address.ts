@@ -2,32 +2,24 @@ import { readOwnPath } from '../admission/own-path.ts'
 import { queryWithoutToken } from '../gateway/carriers.ts'
 import { chooseLanguage, type Language } from './language.ts'
 
-/** What the address of one of the page's requests says. */
-export interface PageAddress {
-  readonly language: Language
-  /** Whether the reader chose the language; then links keep it. */
-  readonly isChosen: boolean
-  /** Where to go after the login. */
-  readonly to: string | undefined
-  /** The kind of refusal that brought the browser here. */
-  readonly error: string | undefined
-  readonly notice: string | undefined
-  readonly sound: boolean
-  /** The encrypted captcha text of a picture or a recording. */
-  readonly sealed: string
-}
+export type PageAddress = ReturnType<typeof readAddress>
 
-export function readAddress(query: string, acceptLanguage: string, usual: Language): PageAddress {
+/** What the address of one of the page's requests says. */
+export function readAddress(query: string, acceptLanguage: string, usual: Language) {
   const given = new URLSearchParams(query)
   const chosen = given.get('lang')
   const language = chooseLanguage(chosen, acceptLanguage, usual)
   return {
     language,
+    /** Whether the reader chose the language; then links keep it. */
     isChosen: chosen === language,
+    /** Where to go after the login. */
     to: ownTarget(given.get('to') ?? ''),
+    /** The kind of refusal that brought the browser here. */
     error: given.get('error') ?? undefined,
     notice: given.get('notice') ?? undefined,
     sound: given.get('captcha') === 'audio',
+    /** The encrypted captcha text of a picture or a recording. */
     sealed: (given.get('text') ?? '').slice(0, 256),
   }
 }

@@ -4,12 +4,11 @@ import { Fault, Refusal } from '../kernel/errors.ts'
 import { linkTo, ownTarget, readAddress } from './address.ts'
 import type { Explain } from './explain.ts'
 import { html } from './html.ts'
-import { pageTexts } from './language.ts'
+import { naming, pageTexts } from './language.ts'
 import { layout } from './layout.ts'
 import { headerOf, opensPage } from './navigation.ts'
 import type { PageParts } from './parts.ts'
 import { replyPage } from './reply-page.ts'
-import { naming } from './texts/texts.ts'
 
 interface ErrorPageParts {
   readonly settings: Pick<PageParts['settings'], 'path' | 'language'>

@@ -1,8 +1,7 @@
 import type { ErrorText } from '../http/error-text.ts'
 import { Fault, Refusal, type RefusalKind } from '../kernel/errors.ts'
-import { type Language, pageTexts } from './language.ts'
+import { type Language, pageTexts, type Texts } from './language.ts'
 import type { Message } from './layout.ts'
-import type { Texts } from './texts/texts.ts'
 
 /** Texts for a person at a form, where those of the API speak to the author of a client. */
 const ownTexts: Readonly<Partial<Record<RefusalKind, keyof Texts>>> = {

@@ -1,7 +1,6 @@
 import { linkTo, type PageAddress } from './address.ts'
 import { type Html, html } from './html.ts'
-import { pageTexts } from './language.ts'
-import { naming } from './texts/texts.ts'
+import { naming, pageTexts, type Texts } from './language.ts'
 
 /** What the document around every view needs. */
 interface Document {
@@ -29,6 +28,13 @@ export interface Message {
   readonly status?: number
   /** Headers of the response, such as Retry-After. */
   readonly headers?: readonly string[]
+}
+
+/** What the address of the page reports, such as a logout. */
+export function noticeOf(notice: string | undefined, texts: Texts): Message | undefined {
+  if (notice === 'logged-out') return { text: texts.loggedOut, isError: false }
+  if (notice === 'logged-out-here') return { text: texts.loggedOutHere, isError: false }
+  return undefined
 }
 
 /** The document around a view. A message comes first and has the focus, so that readers hear it. */

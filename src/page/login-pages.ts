@@ -7,10 +7,9 @@ import type { Fields } from '../login/fields.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import { loggedInView } from './account-views.ts'
 import { pageTexts } from './language.ts'
-import type { Message } from './layout.ts'
+import { type Message, noticeOf } from './layout.ts'
 import { errorOfName } from './login-errors.ts'
 import { loginView, movingOnView } from './login-view.ts'
-import { noticeOf } from './notices.ts'
 import { addressOf, frameOf, readForm } from './page-requests.ts'
 import type { PageParts } from './parts.ts'
 import { replyPage } from './reply-page.ts'
@@ -26,7 +25,7 @@ const firstTime: Attempted = { username: '', isOtpNeeded: false }
 /** Shows the login form, and logs in with it. */
 export function createLoginPages(parts: PageParts) {
   const { settings, explain } = parts
-  const frame = (received: Received) => frameOf(received, settings, parts.logo !== undefined)
+  const frame = (received: Received) => frameOf(received, parts)
 
   async function show(received: Received, reply: Reply): Promise<void> {
     const address = addressOf(received, settings)

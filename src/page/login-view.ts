@@ -1,20 +1,14 @@
 import type { OfferedCaptcha } from '../login/captcha/captcha.ts'
-import type { LoginButton } from '../login/redirect-login.ts'
 import { linkTo } from './address.ts'
 import { type Html, html } from './html.ts'
-import { pageTexts } from './language.ts'
+import { naming, pageTexts } from './language.ts'
 import { type Frame, layout, type Message } from './layout.ts'
-import { naming } from './texts/texts.ts'
+import type { PageParts } from './parts.ts'
 
-/** What the form needs to know about the configuration. */
-interface LoginForm {
-  /** Whether names and passwords log in. */
-  readonly hasPassword: boolean
-  /** Logins elsewhere, in the order of the configuration. */
-  readonly buttons: readonly LoginButton[]
+/** What the form needs to know about the configuration and the reader. */
+interface LoginForm extends Pick<PageParts['form'], 'hasPassword' | 'buttons' | 'hasDigitsOnly'> {
   /** `undefined` where the page needs none. */
   readonly captcha: OfferedCaptcha | undefined
-  readonly hasDigitsOnly: boolean
   readonly otp: 'needed' | 'optional' | 'hidden'
   /** Kept after a failed attempt. The password never is. */
   readonly username: string

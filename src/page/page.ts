@@ -1,22 +1,25 @@
+import { readFileSync } from 'node:fs'
 import type { OwnResponses } from '../gateway/pipeline.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Received } from '../gateway/stages.ts'
 import { Refusal } from '../kernel/errors.ts'
 import { createAccountPages } from './account-pages.ts'
 import { readByteRange } from './byte-range.ts'
-import { readPageFiles } from './files.ts'
 import { createLoginPages } from './login-pages.ts'
 import { headerOf } from './navigation.ts'
 import { addressOf } from './page-requests.ts'
 import type { PageParts } from './parts.ts'
-import { replyFile } from './reply-page.ts'
+import { type PageFile, replyFile } from './reply-page.ts'
 
 /** The login page and the pages below it. It logs in, out and changes passwords as the API does. */
 export function createLoginPage(parts: PageParts): OwnResponses {
   const login = createLoginPages(parts)
   const account = createAccountPages(parts)
   const files = new Map([
-    ...readPageFiles(),
+    fileOf('text/css; charset=utf-8', new URL('./files/style.css', import.meta.url)),
+    // A convenience: it replaces a captcha without losing what was typed.
+    fileOf('text/javascript; charset=utf-8', new URL('./files/script.js', import.meta.url)),
+    fileOf('image/svg+xml', new URL('./files/icon.svg', import.meta.url)),
     ...(parts.logo ? [['logo', parts.logo] as const] : []),
   ])
 
@@ -68,4 +71,8 @@ export function createLoginPage(parts: PageParts): OwnResponses {
       }
     },
   }
+}
+
+function fileOf(type: string, place: URL): readonly [string, PageFile] {
+  return [place.pathname.replace(/.*\//, ''), { type, bytes: readFileSync(place) }]
 }

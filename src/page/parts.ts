@@ -7,7 +7,6 @@ import type { RecordAttempt } from '../login/login-log.ts'
 import type { LoginButton, Redirects } from '../login/redirect-login.ts'
 import type { Throttle } from '../login/throttle.ts'
 import type { VerifyToken } from '../token/tokens.ts'
-import type { AccountPages } from './account-views.ts'
 import type { Explain } from './explain.ts'
 import type { Language } from './language.ts'
 import type { PageFile } from './reply-page.ts'
@@ -29,13 +28,16 @@ export interface PageParts {
   }
   readonly logo: PageFile | undefined
   readonly form: {
+    /** Whether names and passwords log in. */
     readonly hasPassword: boolean
+    /** Logins elsewhere, in the order of the configuration. */
     readonly buttons: readonly LoginButton[]
     readonly hasDigitsOnly: boolean
     /** Whether the form asks everyone for a one-time code. */
     readonly hasSecondFactor: boolean
   }
-  readonly pages: AccountPages
+  /** Which of the pages for logged-in callers exist. */
+  readonly pages: { readonly password: boolean; readonly logout: boolean }
   readonly login: Login
   readonly changePassword: ChangePassword
   /** Absent in modes without captcha. */

@@ -1,3 +1,4 @@
+import type { Config } from '../config/schema/schema.ts'
 import { flushMs } from '../kernel/closing.ts'
 import type { Log } from '../log/log.ts'
 
@@ -8,6 +9,11 @@ export interface ShutdownParts {
   readonly describe: (error: unknown) => object
   /** Flushes the log and exits at once. */
   readonly exit: (code: number) => void
+}
+
+/** What an orderly shutdown takes at least, besides the requests. */
+export function drainMs({ shutdown: { graceMs, idleMs, deadlineMs } }: Config): number {
+  return graceMs + idleMs + flushMs(deadlineMs)
 }
 
 export type Shutdown = ReturnType<typeof createShutdown>

@@ -71,7 +71,5 @@ export async function buildLogin(
   }
 
   const { seeded, passwordFile, unprintedFile, sessions } = opened
-  return {
-    ...{ responsesWith, seeded, passwordFile, unprintedFile, sessions },
-  }
+  return { responsesWith, seeded, passwordFile, unprintedFile, sessions }
 }

@@ -1,22 +1,35 @@
+import type { Server } from 'node:http'
 import type { Tunnels } from '../../gateway/exchange/tunnels.ts'
+import {
+  type ClientConnections,
+  type ConnectionLimits,
+  createClientConnections,
+} from '../../http/connections/client-connections.ts'
+import { createClientFaults } from '../../http/connections/client-faults.ts'
 import { outcomes } from '../../http/ended-request.ts'
 import { createDrain } from '../../http/port/drain.ts'
+import { readListenOverflows } from '../../http/port/listen-overflows.ts'
 import { createListeners } from '../../http/port/listeners.ts'
 import { createOverload } from '../../http/port/overload.ts'
 import { createPublicServer } from '../../http/public-server.ts'
 import { shutdownProblems } from '../../http/readiness.ts'
+import { flushMs } from '../../kernel/closing.ts'
+import {
+  addConnectionGauge,
+  addListenOverflows,
+  createConnectionMetrics,
+} from '../../metrics/connection-metrics.ts'
 import { addOverloadMetrics } from '../../metrics/gateway-metrics.ts'
+import type { MetricRegistry } from '../../metrics/registry.ts'
 import { createRequestMetrics } from '../../metrics/request-metrics.ts'
 import { openCertificate } from '../../stores/keys/certificate-feed.ts'
 import { addCertificateMetrics } from '../../stores/keys/certificate-metrics.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
+import { firstReserved } from '../../workers/descriptors.ts'
 import type { Assembly } from '../assembly.ts'
 import type { OpenGateway } from '../gateway/open-gateway.ts'
 import type { ServeOptions } from '../options.ts'
 import { certificateFacts } from '../own-facts.ts'
-import { createClientPorts } from './client-ports.ts'
-import { drainOptions, drainTimes, listenerSettings } from './draining.ts'
-import { openForwardAuth } from './open-forward-auth.ts'
 
 interface PortParts {
   readonly gateway: OpenGateway
@@ -54,11 +67,9 @@ export function buildPorts(options: ServeOptions, parts: PortParts, assembly: As
     http2: { enabled: http2, plain: h2c, maxStreams },
     tls,
   })
-  const listeners = createListeners(publicServer, clients, listenerSettings(options))
-  const drain = createDrain(publicServer, listeners, drainTimes(config), {
-    ...drainOptions(options),
-    closeTunnels: () => tunnels.closeAll(1001),
-  })
+  const { listeners, drain } = createDraining(publicServer, clients, options, () =>
+    tunnels.closeAll(1001),
+  )
 
   assembly.add({
     checks: shutdownProblems.map(({ name, problem }) => ({
@@ -70,23 +81,70 @@ export function buildPorts(options: ServeOptions, parts: PortParts, assembly: As
   return {
     isDraining: drain.isDraining,
     async open() {
-      const forwardAuth = await openForwardAuth(options, proxies, () =>
-        createPublicServer({
-          ...common,
-          clients: proxies,
-          current: () => gateway.current().forwardAuth,
-          upgrades: [],
-          // Envoy asks over gRPC.
-          http2: { enabled: false, plain: true, maxStreams },
-        }),
-      )
-      assembly.add({ close: forwardAuth.close })
+      const forwardAuth = config.forwardAuth.enabled
+        ? createDraining(
+            createPublicServer({
+              ...common,
+              clients: proxies,
+              current: () => gateway.current().forwardAuth,
+              upgrades: [],
+              // Envoy asks over gRPC.
+              http2: { enabled: false, plain: true, maxStreams },
+            }),
+            proxies,
+            options,
+          )
+        : undefined
+      const forwardAuthPort = await forwardAuth?.listeners.open(config.forwardAuth)
+      let closed: Promise<void> | undefined
+      const closeForwardAuth = async () => {
+        closed ??= forwardAuth?.drain.close()
+        await closed
+      }
+      assembly.add({ close: closeForwardAuth })
       const publicPort = await listeners.open(config.application)
       // Together, so that proxies and clients notice the shutdown at the same time.
-      assembly.add({ close: () => Promise.all([drain.close(), forwardAuth.close()]) })
-      return { publicPort, forwardAuthPort: forwardAuth.port }
+      assembly.add({ close: () => Promise.all([drain.close(), closeForwardAuth()]) })
+      return { publicPort, forwardAuthPort }
     },
   }
+}
+
+/** The listeners of a server, and its shutdown. */
+function createDraining(
+  server: Server,
+  clients: ClientConnections,
+  { config, log, abortSignal, asWorker }: ServeOptions,
+  closeTunnels = () => {},
+) {
+  const { graceMs, idleMs, deadlineMs } = config.shutdown
+  const listeners = createListeners(server, clients, { single: asWorker !== undefined })
+  // Requests have the deadline, less the time that stores need to flush after them.
+  const times = { graceMs, idleMs, deadlineMs: deadlineMs - flushMs(deadlineMs) }
+  const onCut = (connections: number) =>
+    log.warn({ connections }, 'connections closed before their responses were complete')
+  const drain = createDrain(server, listeners, times, { abortSignal, onCut, closeTunnels })
+  return { listeners, drain }
+}
+
+/** Client connections of the ports that take requests, with limits, log and metrics. */
+function createClientPorts(
+  { config, log, asWorker }: ServeOptions,
+  registry: MetricRegistry,
+  isExempt: (address: string) => boolean,
+) {
+  const { limits, tls } = config
+  const faults = createClientFaults(log, createConnectionMetrics(registry))
+  const common: ConnectionLimits = { most: limits.connections, descriptors: firstReserved(config) }
+  const clients = createClientConnections(
+    { ...common, perAddress: limits.connectionsPerAddress, isExempt, tls: tls !== undefined },
+    faults,
+  )
+  // Those of the forward-auth port are proxies, so no address has a limit of its own.
+  const proxies = createClientConnections(common, faults)
+  addConnectionGauge(registry, () => [clients.counts(), proxies.counts()])
+  if (asWorker === undefined) addListenOverflows(registry, readListenOverflows)
+  return { faults, clients, proxies }
 }
 
 /** The certificate of the public port, if `tls` is configured. */

@@ -15,7 +15,7 @@ export async function worker(io: Io): Promise<number> {
   const stopping = Promise.withResolvers<void>()
   signals.handle(stopping.resolve, () => {})
   const { work } = await import('../../workers/worker.ts')
-  const { drainMs } = await import('../ports/draining.ts')
+  const { drainMs } = await import('../shutdown.ts')
   let code = 0
   await work({
     worker: own,

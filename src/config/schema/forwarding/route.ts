@@ -1,10 +1,37 @@
-import { HEADER_NAME, NOT_BLANK, UPSTREAM_NAME } from '../patterns.ts'
-import { flag, group, integer, optionalGroup, optionalString, string } from '../setting-builders.ts'
+import { COOKIE_NAME, HEADER_NAME, NOT_BLANK, UPSTREAM_NAME } from '../patterns.ts'
+import {
+  flag,
+  group,
+  integer,
+  optionalGroup,
+  optionalInteger,
+  optionalString,
+  string,
+} from '../setting-builders.ts'
 import { Type } from '../type.ts'
 import { headerShapingSettings } from './route-headers.ts'
 import { routeMatch } from './route-match.ts'
 import { shapingSettings } from './route-shaping.ts'
-import { sticky } from './sticky.ts'
+
+/** Whether the clients of a route stay with a target. */
+const sticky = optionalGroup(
+  'Send the requests of a client to the same target of the upstream while that is available. {}: by cookie. Unset: every request goes to the target that balance chooses.',
+  {
+    by: Type.Enum(['cookie', 'user'], {
+      default: 'cookie',
+      description:
+        'What a client is recognized by. cookie: a cookie that the gateway sets; user: the user ID in the token, which public routes do not have.',
+    }),
+    cookie: optionalString(
+      { pattern: COOKIE_NAME },
+      'Name of the cookie. Upstreams never get a cookie with this name. Unset: postern-target.',
+    ),
+    seconds: optionalInteger(
+      { from: 1, to: 31_536_000 },
+      'How long browsers keep the cookie, in seconds. Unset: until the browser is closed.',
+    ),
+  },
+)
 
 export const route = group('Path prefix and the upstream that serves it.', {
   path: string(

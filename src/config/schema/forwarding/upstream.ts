@@ -13,9 +13,68 @@ import {
   text,
 } from '../setting-builders.ts'
 import { Type } from '../type.ts'
-import { breaker } from './breaker.ts'
 import { outlier } from './outlier.ts'
-import { targets } from './targets.ts'
+
+const url = { minLength: 1, maxLength: 1024 }
+
+/** The servers of an upstream. */
+const targets = Type.Array(
+  Type.Union(
+    [
+      Type.String(url),
+      group('Server with a weight.', {
+        url: Type.String({
+          ...url,
+          description: 'Scheme, host and port of the server, such as http://orders:8080.',
+        }),
+        weight: integer(
+          { default: 1, from: 0, to: 1000 },
+          'Part of the requests that the server gets, in relation to the weights of the others. 0: no new requests.',
+        ),
+      }),
+    ],
+    {
+      description:
+        'Server of the upstream: scheme, host and port, such as http://orders:8080, or url and weight.',
+    },
+  ),
+  {
+    minItems: 1,
+    maxItems: 256,
+    uniqueItems: true,
+    description:
+      'Servers of the upstream, each as scheme, host and port, such as http://orders:8080, or as url and weight.',
+  },
+)
+
+const unused = 'Without effect, and accepted for configurations of 0.1'
+
+/** Unreachable targets. YAML 1.1, which Helm reads, takes `off` for `false`. */
+const breaker = Type.Union(
+  [
+    Type.Object(
+      {
+        failures: integer(
+          { default: 5, from: 1, to: 10_000 },
+          'Consecutive failed attempts to connect to a target after which it counts as unreachable.',
+        ),
+        openMs: integer(
+          { default: 1000, from: 10, to: DAY_MS },
+          `${unused}: an unreachable target is tried every half second.`,
+        ),
+        maxOpenMs: integer({ default: 30_000, from: 10, to: DAY_MS }, `${unused}, as openMs.`),
+      },
+      { additionalProperties: false },
+    ),
+    Type.Literal('off'),
+    Type.Literal(false),
+  ],
+  {
+    default: {},
+    description:
+      'Circuit breaker: an unreachable target gets no requests until it accepts connections again. off (or false): every request tries.',
+  },
+)
 
 export const upstream = group('Service that requests are forwarded to.', {
   targets,

@@ -1,9 +1,79 @@
-import { flag, integer, section } from '../setting-builders.ts'
+import { REQUEST_TARGET, TOTP_ISSUER } from '../patterns.ts'
+import {
+  DAY_MS,
+  flag,
+  integer,
+  optionalFile,
+  optionalString,
+  section,
+  string,
+  text,
+} from '../setting-builders.ts'
+import { Type } from '../type.ts'
 import { ldapSetting } from './ldap.ts'
-import { loginModuleSettings } from './module.ts'
 import { oidcSetting } from './oidc.ts'
-import { loginPageSettings } from './page.ts'
-import { secondFactorSettings } from './second-factor.ts'
+
+/** Settings of `login` for a login module. */
+const loginModuleSettings = {
+  module: optionalFile(
+    'File of a login module of your own: JavaScript that exports verifyCredentials. Unset: no module.',
+  ),
+  moduleTimeoutMs: integer(
+    { default: 5000, from: 1, to: DAY_MS },
+    'Time that the login module has for one login, in milliseconds. After it, the client gets 503.',
+  ),
+  moduleAccounts: section('Accounts of users that the login module returns with a subject.', {
+    create: flag(false, 'Create an account at the first login, if the module returns a role.'),
+    linkByUsername: flag(
+      false,
+      'Link an existing account of the same name at the first login. Never one with role admin.',
+    ),
+  }),
+}
+
+const loginPageSettings = section(
+  'Login page for browsers. Without it, every refused request gets JSON.',
+  {
+    enabled: flag(
+      false,
+      'Serve the login page, and redirect browsers there that open a protected page without a login. Requires cookie.set.',
+    ),
+    path: text(
+      '/login',
+      'Path of the page. Its style sheet, captcha, password change and logout are below it.',
+      REQUEST_TARGET,
+    ),
+    title: optionalString(
+      { minLength: 1, maxLength: 100 },
+      'Heading of the page. Unset: "Log in", in the language of the reader.',
+    ),
+    logo: optionalFile(
+      'File of a logo above the heading: SVG, PNG or WebP, 256 KiB at most. Unset: no logo.',
+    ),
+    afterLogin: text(
+      '/',
+      'Path to open after a login that started on the login page itself.',
+      REQUEST_TARGET,
+    ),
+  },
+)
+
+const secondFactorSettings = section(
+  'One-time codes (TOTP) as a second factor. Accounts that "postern user totp" enrolled always need one.',
+  {
+    roles: Type.Array(string({ minLength: 1, maxLength: 128 }, 'Role key, such as admin.'), {
+      default: [],
+      maxItems: 100,
+      uniqueItems: true,
+      description:
+        'Roles whose accounts must have one-time codes: login refuses those that are not enrolled. Logins through login.oidc are not affected.',
+    }),
+    issuer: string(
+      { default: 'Postern', minLength: 1, maxLength: 64, pattern: TOTP_ISSUER },
+      'Name that authenticator apps show above the code, such as that of your product.',
+    ),
+  },
+)
 
 export const loginSettings = section('Login: its methods and its limits.', {
   local: flag(

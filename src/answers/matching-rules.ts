@@ -22,6 +22,6 @@ export function createMatchingRules({ rules }: PolicySet): MatchingRules {
 }
 
 /** Whether a rule is for a method. */
-export function hasMethod(rule: Rule, method: string): boolean {
+export function hasMethod(rule: Pick<Rule, 'method'>, method: string): boolean {
   return methodsOf(rule.method).some((each) => each === method || each === ANY_METHOD)
 }

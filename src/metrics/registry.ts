@@ -25,26 +25,7 @@ interface ReadMetric extends MetricOptions {
   readonly read: () => Reading
 }
 
-/** All metrics of one gateway, for Prometheus. */
-export interface MetricRegistry {
-  /** A counter; the returned function increments it. */
-  counter(options: CounterOptions): (...labels: string[]) => void
-  /** A histogram of seconds, with at most one label; the returned function observes. */
-  duration(
-    options: Omit<MetricOptions, 'labels'> & DurationOptions,
-  ): (seconds: number, label?: string) => void
-  readCounter(metric: ReadMetric): void
-  readGauge(metric: ReadMetric): void
-  /** The samples of `readCounter` of this name now; empty if there is none. */
-  samples(name: string): readonly Sample[]
-  /** Every metric in text form, with those of the process. */
-  text(): Promise<string>
-  /** Every metric as data, for aggregation over processes; `own` leaves out those of the process. */
-  snapshot(which?: 'own'): Promise<readonly MetricSnapshot[]>
-  readonly contentType: string
-}
-
-interface DurationOptions {
+interface DurationOptions extends Omit<MetricOptions, 'labels'> {
   readonly label?: string
   /** Upper bounds in seconds. Unset: from a cached answer to the default timeout of an upstream. */
   readonly buckets?: readonly number[]
@@ -58,7 +39,10 @@ function clear(metric: Gauge<string> | Counter<string>): void {
   metric.remove({})
 }
 
-export function createMetricRegistry(): MetricRegistry {
+export type MetricRegistry = ReturnType<typeof createMetricRegistry>
+
+/** All metrics of one gateway, for Prometheus. */
+export function createMetricRegistry() {
   const registry = new Registry()
   const registers = [registry]
   const rules = new Map<string, AggregateRule>()
@@ -80,20 +64,23 @@ export function createMetricRegistry(): MetricRegistry {
   }
 
   return {
-    counter(options) {
+    /** A counter; the returned function increments it. */
+    counter(options: CounterOptions): (...labels: string[]) => void {
       const counts = createCounts(options.labels?.length ?? 0, options.fromZero)
       readCounter({ ...options, read: counts.samples })
       return counts.add
     },
-    duration({ name, help, label, buckets = defaultBuckets }) {
+    /** A histogram of seconds, with at most one label; the returned function observes. */
+    duration({ name, help, label, buckets = defaultBuckets }: DurationOptions) {
       const { observe, get } = createQuickHistogram({ name, help, label, buckets })
       // The library calls nothing else on a metric.
       registry.registerMetric({ name, get } as unknown as Metric)
       return observe
     },
     readCounter,
-    samples: (name) => samplesOf(readers.get(name)?.()),
-    readGauge({ read, ...options }) {
+    /** The samples of `readCounter` of this name now; empty if there is none. */
+    samples: (name: string) => samplesOf(readers.get(name)?.()),
+    readGauge({ read, ...options }: ReadMetric) {
       const { name, aggregate } = options
       if (aggregate !== undefined) rules.set(name, aggregate)
       new Gauge<string>({
@@ -105,8 +92,10 @@ export function createMetricRegistry(): MetricRegistry {
         },
       })
     },
+    /** Every metric in text form, with those of the process. */
     text: async () => `${await registry.metrics()}${await ofProcess().metrics()}`,
-    async snapshot(which) {
+    /** Every metric as data, for aggregation over processes; `own` leaves out those of the process. */
+    async snapshot(which?: 'own'): Promise<readonly MetricSnapshot[]> {
       const sources = which === 'own' ? [registry] : [registry, ofProcess()]
       const metrics = sources.map((one) => one.getMetricsAsJSON())
       return (await Promise.all(metrics)).flat().map(({ name, help, type, values }) => ({

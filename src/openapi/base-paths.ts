@@ -1,7 +1,6 @@
 import { isRecord } from '../kernel/json.ts'
 import { quote } from './quote.ts'
-import type { Reports } from './reports.ts'
-import { childOf, field, type Spot, spotProblem } from './spot.ts'
+import { childOf, field, type Reports, type Spot, spotProblem } from './spot.ts'
 
 /** The base path of Swagger 2.0, in the form of `serverPaths`. */
 export function basePathOf(root: Spot, { report }: Reports): readonly string[] {

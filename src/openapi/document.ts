@@ -4,9 +4,7 @@ import { basePathOf, serverPaths } from './base-paths.ts'
 import { maxOperations } from './limits.ts'
 import { type PathItem, readPathItems } from './path-items.ts'
 import { openDocument } from './references.ts'
-import type { Reports } from './reports.ts'
-import { declaresSecurity } from './security.ts'
-import { childOf, field, type Spot, spotProblem } from './spot.ts'
+import { childOf, field, type Reports, type Spot, spotProblem } from './spot.ts'
 
 /** One method on one path, as a document describes it. */
 export interface Operation {
@@ -121,4 +119,20 @@ function* operationsOf(
       }
     }
   }
+}
+
+/**
+ * Whether a document or operation declares that callers need credentials; `undefined` when it says
+ * nothing. An empty list requires nothing. Nor does a list with an empty requirement, which makes
+ * the others optional.
+ */
+function declaresSecurity(owner: Spot, report: Reports['report']): boolean | undefined {
+  const security = childOf(owner, 'security')
+  if (security === undefined || security.value === null) return undefined
+  if (!Array.isArray(security.value) || !security.value.every(isRecord)) {
+    report(spotProblem(security, 'security must be a list of mappings'))
+    return undefined
+  }
+  const requirements: readonly object[] = security.value
+  return requirements.length > 0 && requirements.every((each) => Object.keys(each).length > 0)
 }

@@ -3,8 +3,7 @@ import { didYouMean } from '../kernel/suggest.ts'
 import { maxPath } from './limits.ts'
 import { quote } from './quote.ts'
 import type { Files } from './references.ts'
-import type { Reports } from './reports.ts'
-import { childOf, type Spot, spotProblem } from './spot.ts'
+import { childOf, type Reports, type Spot, spotProblem } from './spot.ts'
 
 /** One operation of a path item, its references followed. */
 interface RawOperation {

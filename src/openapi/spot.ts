@@ -9,6 +9,12 @@ export interface Spot {
   readonly value: unknown
 }
 
+/** Where problems go, and notes about parts that are ignored. */
+export interface Reports {
+  readonly report: (problem: Problem) => void
+  readonly note: (problem: Problem) => void
+}
+
 /** An own field of a mapping: `constructor` is one only if the file has it. */
 export function field(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined

@@ -1,10 +1,12 @@
 import { type Admission, evaluate, type Verdict } from '../../admission/verdict.ts'
+import { adminKey } from '../../policy/decide.ts'
 import type { CompiledSet } from '../../policy/engine/decision.ts'
 import { createGrants } from '../../policy/review/grants.ts'
 import { createNode, place, shapeOf, visitCovering } from '../../policy/review/pattern-tree.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import { matchesMethod } from './method-match.ts'
+import { unnamedRole } from '../asked.ts'
+import { hasMethod } from '../matching-rules.ts'
 
 /**
  * Who may make a call: every client without a token; every caller with a valid token; some roles;
@@ -19,12 +21,6 @@ export interface AnsweredCall {
   readonly verdict: Verdict
   readonly exclusion?: Exclusion
 }
-
-/** Spec, Authentication 5a. */
-const adminKey = 'admin'
-
-/** No policy can name it: role keys have no control characters. */
-const unknownRole = '\0'
 
 /** Casbin evaluates every rule for every decision, about two million a second. */
 const mostCasbinSteps = 20_000_000
@@ -49,7 +45,7 @@ export function createCallAnswers(admission: Admission, policies: CompiledSet) {
       const asAdmin = evaluate({ roleKey: adminKey, method, path }, admission, policies)
       if (asAdmin.refusal !== undefined) return { access: 'refused', verdict: asAdmin }
       if (asAdmin.isUnserved) return { access: 'unserved', verdict: asAdmin }
-      const verdict = evaluate({ roleKey: unknownRole, method, path }, admission, policies)
+      const verdict = evaluate({ roleKey: unnamedRole, method, path }, admission, policies)
       if (verdict.allowed) {
         const { exclusion } = verdict.decision ?? {}
         const access = verdict.need === 'nothing' ? 'public' : 'authenticated'
@@ -84,7 +80,7 @@ function createRuleSearch({ set }: CompiledSet, isAllowed: IsAllowed) {
       for (const rule of rules) {
         // Without deny rules, the first one is enough.
         if (!hasDeny && callers.size > 0) return
-        if (rule.effect === 'deny' || !matchesMethod(rule.method, method)) continue
+        if (rule.effect === 'deny' || !hasMethod(rule, method)) continue
         for (const roleKey of callersBy(rule)) callers.add(roleKey)
       }
     })

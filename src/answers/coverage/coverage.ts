@@ -2,7 +2,7 @@ import type { Admission } from '../../admission/verdict.ts'
 import type { CompiledSet } from '../../policy/engine/decision.ts'
 import { shapeOf } from '../../policy/review/pattern-tree.ts'
 import type { Exclusion, Origin, Rule } from '../../policy/rule/rule.ts'
-import { matchesMethod } from './method-match.ts'
+import { hasMethod } from '../matching-rules.ts'
 import { createNearestOperation } from './nearest-operation.ts'
 import {
   createOperationAnswers,
@@ -110,9 +110,9 @@ function grouped(by: Granted['by'], lines: readonly (Rule | Exclusion)[]): reado
 }
 
 function meeting<Op extends DocumentedOperation>(
-  { method, path }: Granted,
+  granted: Granted,
   tree: OperationTree<Op>,
 ): number {
-  const met = tree.meeting(shapeOf(path))
-  return met.filter((operation) => matchesMethod(method, operation.method)).length
+  const met = tree.meeting(shapeOf(granted.path))
+  return met.filter((operation) => hasMethod(granted, operation.method)).length
 }

@@ -1,5 +1,5 @@
 import { nearest } from '../../kernel/suggest.ts'
-import { matchesMethod } from './method-match.ts'
+import { hasMethod } from '../matching-rules.ts'
 
 interface Call {
   readonly method: string
@@ -25,7 +25,7 @@ export function createNearestOperation<Op extends Call>(
     let least = farthest
     for (const length of [wanted.length, wanted.length + 1, wanted.length - 1]) {
       for (const { operation, segments } of byLength.get(length) ?? []) {
-        const methodCost = matchesMethod(method, operation.method) ? 0 : slight
+        const methodCost = hasMethod({ method }, operation.method) ? 0 : slight
         const cost = methodCost + distance(wanted, segments, isSimilar)
         if (cost >= least) continue
         least = cost

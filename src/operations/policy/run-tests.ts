@@ -54,18 +54,13 @@ export function tested({ outcomes, failures, coverage }: TestReport) {
   }
 }
 
-/** A test in words. */
-export interface TestedCase {
-  readonly at: Outcome['expectation']['at']
-  readonly text: string
-  /** What went wrong; absent: it passed. */
-  readonly failure?: string
-}
+export type TestedCase = ReturnType<typeof testedCase>
 
-export function testedCase(outcome: Outcome): TestedCase {
+/** A test in words. `failure`: what went wrong; absent: it passed. */
+export function testedCase(outcome: Outcome) {
   const text = describeExpectation(outcome)
-  const failure = outcome.passed ? {} : { failure: describeFailure(outcome) }
-  return { at: outcome.expectation.at, text, ...failure }
+  const { at } = outcome.expectation
+  return { at, text, ...(!outcome.passed && { failure: describeFailure(outcome) }) }
 }
 
 /** What the results do not show: unknown routes, and tested paths that no route matches. */

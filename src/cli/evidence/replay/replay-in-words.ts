@@ -129,6 +129,7 @@ export function changeInWords(change: Change) {
     who: `${namesOf(change.roles)} ${namesOf(change.methods)}`,
     /** `/api/v1/orders/7 (request 914a…)`. */
     example: `${host}${path}${domain === undefined ? '' : ` in ${domain}`}${request}`,
+    /** `2026-11-01T00:00:00.000Z to 2026-11-02T00:00:00.000Z`. */
     when: first === last ? (first ?? 'time not recorded') : `${first} to ${last}`,
     before: beforeInWords(change),
     now: nowInWords(change),

@@ -56,7 +56,10 @@ export function createChangePassword(parts: ChangePasswordParts) {
     const { throttle, passwordHash } = parts
 
     await throttle.address({ address, foreign })
-    const { oldPassword, newPassword } = bindPasswordRequest(attempt.fields())
+    const fields = attempt.fields()
+    const oldPassword = fields.text('oldPassword', maxPasswordBytes)
+    // The rules say more about an unsuitable text than that the request is malformed.
+    const newPassword = fields.string('newPassword')
 
     if (token?.kind !== 'user' || !parts.local) throw new Refusal('no-password')
     const account = await parts.findAccount(token.caller.userId)
@@ -97,11 +100,3 @@ export function createChangePassword(parts: ChangePasswordParts) {
 }
 
 export type ChangePassword = ReturnType<typeof createChangePassword>
-
-function bindPasswordRequest(fields: Fields) {
-  return {
-    oldPassword: fields.text('oldPassword', maxPasswordBytes),
-    // The rules say more about an unsuitable text than that the request is malformed.
-    newPassword: fields.string('newPassword'),
-  }
-}

@@ -28,14 +28,7 @@ export interface LoginLogState {
   readonly retried: number
 }
 
-export interface LoginLog {
-  readonly record: RecordAttempt
-  /** Whether the queue certainly has space for another record. */
-  hasRoom(): boolean
-  /** Writes what is queued, for at most `deadlineMs`. */
-  close(deadlineMs: number): Promise<void>
-  state(): LoginLogState
-}
+export type LoginLog = ReturnType<typeof createLoginLog>
 
 /** A log that outlives this process and moves records to the table itself: a Redis stream. */
 export interface SharedLoginLog {
@@ -72,7 +65,7 @@ const breathMs = 20
  * of them is published, or else inserted. Retrying a whole batch is safe: the store stores each attempt ID
  * once. A full queue drops its oldest record, and counts it.
  */
-export function createLoginLog(parts: LoginLogParts): LoginLog {
+export function createLoginLog(parts: LoginLogParts) {
   const { insert, shared, log, now, capacity = 10_000 } = parts
   const queue = new BoundedQueue<LoginRecord>({ most: capacity, drops: 'oldest', batchSize })
   const leaving = new Set<Promise<void>>()
@@ -83,6 +76,9 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
     queue.add(record)
     outbox.wake()
   }
+
+  const record: RecordAttempt = (from, username, outcome) =>
+    send(toRecord(from, username, outcome, now()))
 
   function send(record: LoginRecord): void {
     if (shared === undefined || leaving.size >= capacity) {
@@ -146,9 +142,11 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
   }
 
   return {
-    record: (from, username, outcome) => send(toRecord(from, username, outcome, now())),
+    record,
+    /** Whether the queue certainly has space for another record. */
     hasRoom: () => queue.waiting.size < capacity * nearlyFull,
-    async close(deadlineMs) {
+    /** Writes what is queued, for at most `deadlineMs`. */
+    async close(deadlineMs: number) {
       const end = performance.now() + deadlineMs
       const leftMs = () => Math.max(0, end - performance.now())
       isClosing = true
@@ -158,7 +156,7 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
         log.error({ lost: queue.waiting.size }, 'login log: records not written')
       await shared?.close(leftMs())
     },
-    state() {
+    state(): LoginLogState {
       const others = shared?.state() ?? { written: 0, refused: 0, retried: 0 }
       return {
         queued: queue.waiting.size + leaving.size,

@@ -1,10 +1,10 @@
 import { Refusal } from '../kernel/errors.ts'
 import type { Caller } from '../token/caller.ts'
 import type { IssuedToken } from '../token/sign-token.ts'
+import type { Fields } from './fields.ts'
 import type { LoginAttempt } from './login-attempt.ts'
 import type { RecordAttempt } from './login-log.ts'
 import type { FindLoginMethod, Verified } from './login-method.ts'
-import { attemptedName, bindCaptcha, type CaptchaAnswer } from './login-request.ts'
 import type { PasswordAttempt, Throttle } from './throttle.ts'
 
 /** Sees each token that a login issues. Must not throw, and nothing waits for it. */
@@ -17,8 +17,8 @@ export type OnIssued = (
 interface LoginParts {
   readonly throttle: Throttle
   readonly findMethod: FindLoginMethod
-  /** Whether the captcha was solved; absent in modes without captcha. */
-  readonly checkCaptcha?: ((answer: CaptchaAnswer) => Promise<boolean>) | undefined
+  /** Whether the user solved the captcha with this ID; absent in modes without captcha. */
+  readonly checkCaptcha?: ((id: string, typed: string) => Promise<boolean>) | undefined
   /** Throws a Refusal unless the account needs no one-time code, or this is its code. */
   readonly checkSecondFactor: (
     caller: Caller,
@@ -62,8 +62,8 @@ export function createLogin(parts: LoginParts) {
 
     if (method.captcha) {
       // In modes without captcha its fields are needed too, so that clients do not differ by mode.
-      const answer = bindCaptcha(fields)
-      if (!((await checkCaptcha?.(answer)) ?? true)) throw new Refusal('wrong-captcha')
+      const answer = [fields.text('uuid', 128), fields.text('code', 32)] as const
+      if (!((await checkCaptcha?.(...answer)) ?? true)) throw new Refusal('wrong-captcha')
     }
 
     const { name } = credentials
@@ -84,6 +84,18 @@ export function createLogin(parts: LoginParts) {
 }
 
 export type Login = ReturnType<typeof createLogin>
+
+/** The attempted name, for the record of an attempt, also of one that failed validation. */
+function attemptedName(read: () => Fields, findMethod: FindLoginMethod): string {
+  try {
+    const fields = read()
+    const { nameField = 'username' } = findMethod(fields.optionalText('provider', 64)) ?? {}
+    const name = fields.get(nameField)
+    return typeof name === 'string' ? name.slice(0, 128) : ''
+  } catch {
+    return ''
+  }
+}
 
 /** For credentials that guessing does not find, such as a code of an identity provider. */
 const noGuess: PasswordAttempt = { succeeded: async () => {}, notChecked: async () => {} }

@@ -116,8 +116,10 @@ export function createThrottle(parts: ThrottleParts) {
     windowSeconds: limits.failureWindowSeconds,
     ...lockout,
   })
-  const perAddress = perMinute(limits.perAddressPerMinute)
-  const perCaptchaAddress = perMinute(limits.captchaPerAddressPerMinute)
+  const perClient = {
+    login: perMinute(limits.perAddressPerMinute),
+    captcha: perMinute(limits.captchaPerAddressPerMinute),
+  }
   const perAccount = failures(limits.failuresPerAccount)
   const perPair = failures(limits.failuresPerPair)
   const knownSeconds = limits.knownAddressDays * 86_400
@@ -136,19 +138,17 @@ export function createThrottle(parts: ThrottleParts) {
     throw new Refusal('too-many-requests', { retryAfterSeconds })
   }
 
+  async function countClient({ address, foreign }: Client, of: 'login' | 'captcha'): Promise<void> {
+    const block = addressBlock(address)
+    const key = addressKey(digestKey(), of, block, foreign)
+    const isLogin = of === 'login'
+    const who = { kind: isLogin ? 'address' : of, block, foreign } as const
+    await count([{ key, limit: perClient[of], who }], isLogin ? 'address' : undefined)
+  }
+
   return {
-    async address({ address, foreign }: Client): Promise<void> {
-      const block = addressBlock(address)
-      const key = addressKey(digestKey(), 'login', block, foreign)
-      const who = { kind: 'address', block, foreign } as const
-      await count([{ key, limit: perAddress, who }], 'address')
-    },
-    async captcha({ address, foreign }: Client): Promise<void> {
-      const block = addressBlock(address)
-      const key = addressKey(digestKey(), 'captcha', block, foreign)
-      const who = { kind: 'captcha', block, foreign } as const
-      await count([{ key, limit: perCaptchaAddress, who }])
-    },
+    address: (client: Client) => countClient(client, 'login'),
+    captcha: (client: Client) => countClient(client, 'captcha'),
     async password(username: string, address: string): Promise<PasswordAttempt> {
       const block = addressBlock(address)
       const digest = digestKey()

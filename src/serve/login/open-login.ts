@@ -169,9 +169,7 @@ export async function openLogin(
       },
       ...issuing,
       checkCaptcha:
-        facts.captchaRequired && issuing.checkCaptcha !== false
-          ? ({ uuid, code }) => captchas.check(uuid, code)
-          : undefined,
+        facts.captchaRequired && issuing.checkCaptcha !== false ? captchas.check : undefined,
     })
     return config.logger.required ? onlyRecorded(login, loginLog) : login
   }

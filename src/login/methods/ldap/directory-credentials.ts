@@ -2,13 +2,14 @@ import type { Identity, LinkedAccounts, LinkRules } from '../../linked-account.t
 import type { Verified } from '../../login-method.ts'
 import type { NameAndPassword, VerifyPassword } from '../../method-kind.ts'
 import type { PasswordHash } from '../../password-hash.ts'
-import type { Person, VerifyInDirectory } from './directory.ts'
+import type { Person } from './find-person.ts'
 import { type GroupRole, roleOfGroups } from './group-roles.ts'
+import type { Directory } from './open-directory.ts'
 
 interface DirectoryCredentialsParts {
   /** The name of the directory, which links belong to. */
   readonly name: string
-  readonly verifyInDirectory: VerifyInDirectory
+  readonly verifyInDirectory: Directory['verify']
   readonly linkedAccounts: LinkedAccounts
   /** The passwords of our own accounts. Unset: they do not log in. */
   readonly verifyPassword: VerifyPassword | undefined

@@ -8,16 +8,9 @@ import type { DirectorySettings } from './settings.ts'
 /** So long the other servers are asked first. */
 const failedPauseMs = 30_000
 
-/** What operators see of a server. */
-export interface DirectoryServerState {
-  readonly url: string
-  /** `null` before it was asked. */
-  readonly reachable: boolean | null
-  readonly lastError: string | undefined
-}
-
 interface Tracked {
   readonly server: DirectoryServer
+  /** `null` before it was asked. */
   reachable: boolean | null
   failedAt: number
   lastError: string | undefined
@@ -75,7 +68,8 @@ export function createDirectoryServers(settings: DirectorySettings, log: FeedLog
 
   return {
     on,
-    states: (): readonly DirectoryServerState[] =>
+    /** What operators see of each server. */
+    states: () =>
       all.map(({ server, reachable, lastError }) => {
         return { url: server.url, reachable, lastError: reachable ? undefined : lastError }
       }),

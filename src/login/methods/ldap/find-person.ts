@@ -3,7 +3,6 @@ import { Fault } from '../../../kernel/errors.ts'
 import { foldedName } from '../../folded-name.ts'
 import type { NameAndPassword } from '../../method-kind.ts'
 import type { Deadline } from './deadline.ts'
-import type { Person } from './directory.ts'
 import type { DirectoryConnection } from './directory-connection.ts'
 import type { DirectoryServer, Searcher } from './directory-server.ts'
 import { type DirectoryEntry, subjectOf, textOf, textsOf } from './entry.ts'
@@ -11,13 +10,22 @@ import { readGroups } from './read-groups.ts'
 import type { DirectorySettings, SearchSettings } from './settings.ts'
 import { filledDn, filledFilter, filledText, nameComparisons } from './templates.ts'
 
-interface FindPersonParts {
-  /** Sees why a login was refused, for the log. */
-  readonly onRefused: (reason: string) => void
+/** The entry of someone whose password was right. */
+export interface Person {
+  /** The lasting ID of the entry. */
+  readonly subject: string
+  readonly username: string
+  readonly displayName: string | undefined
+  readonly email: string | undefined
+  /** DNs, or the values of the configured attribute as they are. */
+  readonly groups: readonly string[]
 }
 
-/** Asks one server for the person with this name and password; `undefined` if they are wrong. */
-export function createFindPerson(settings: DirectorySettings, { onRefused }: FindPersonParts) {
+/**
+ * Asks one server for the person with this name and password; `undefined` if they are wrong.
+ * `onRefused` sees why a login was refused, for the log.
+ */
+export function createFindPerson(settings: DirectorySettings, onRefused: (reason: string) => void) {
   const { search, userDn, userPrincipal, bindDn, groups } = settings
 
   async function findPerson(

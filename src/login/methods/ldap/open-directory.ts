@@ -1,20 +1,21 @@
 import type { FeedLog } from '../../../background/feed-log.ts'
 import { withTimeout } from '../../../background/with-timeout.ts'
 import { Fault } from '../../../kernel/errors.ts'
+import type { NameAndPassword } from '../../method-kind.ts'
 import { createDeadline } from './deadline.ts'
-import type { VerifyInDirectory } from './directory.ts'
 import { reasonOf } from './directory-error.ts'
-import { createDirectoryServers, type DirectoryServerState } from './directory-servers.ts'
-import { createFindPerson } from './find-person.ts'
+import { createDirectoryServers } from './directory-servers.ts'
+import { createFindPerson, type Person } from './find-person.ts'
 import { createGate } from './gate.ts'
 import type { DirectorySettings } from './settings.ts'
 
 /** An LDAP directory that verifies names and passwords. */
 export interface Directory {
   readonly name: string
-  readonly verify: VerifyInDirectory
+  /** Who has this name and password; `undefined` if they are wrong. Throws a Fault if it cannot tell. */
+  verify(given: NameAndPassword): Promise<Person | undefined>
   /** What `/readyz?verbose` and metrics show. */
-  states(): readonly DirectoryServerState[]
+  readonly states: ReturnType<typeof createDirectoryServers>['states']
   close(): Promise<void>
 }
 
@@ -26,9 +27,9 @@ export function openDirectory(settings: DirectorySettings, log: FeedLog): Direct
   const { name, timeoutMs } = settings
   const servers = createDirectoryServers(settings, log)
   const gate = createGate(settings.maxConcurrent)
-  const findPerson = createFindPerson(settings, {
-    onRefused: (reason) => log.warn({ directory: name, reason }, 'directory login refused'),
-  })
+  const findPerson = createFindPerson(settings, (reason) =>
+    log.warn({ directory: name, reason }, 'directory login refused'),
+  )
 
   /** Tells operators at the start whether the first login will succeed. */
   async function probe(): Promise<void> {

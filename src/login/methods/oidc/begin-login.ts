@@ -3,12 +3,12 @@ import type { Sealing } from '../../../token/sealing.ts'
 import type { BeginLogin } from '../../redirect-login.ts'
 import { beginFlow, challengeOf } from './flow.ts'
 import { droppedCookie, flowCookie, keptCookie, surplusCookies } from './flow-cookie.ts'
-import type { IdentityProvider } from './identity-provider.ts'
+import type { OpenProvider } from './provider.ts'
 import type { OidcSettings } from './settings.ts'
 
 interface BeginParts {
   readonly settings: OidcSettings
-  readonly provider: Pick<IdentityProvider, 'authorizationUrl'>
+  readonly provider: Pick<OpenProvider, 'authorizationUrl'>
   readonly sealing: Pick<Sealing, 'seal'>
   /** Seconds since the epoch. */
   readonly now: () => number

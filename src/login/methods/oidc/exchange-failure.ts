@@ -14,12 +14,17 @@ const refusedCodes: ReadonlySet<unknown> = new Set([
   'OAUTH_UNSUPPORTED_OPERATION',
 ])
 
+/** What the provider sent is not valid. */
+export function providerRefused(reason: string): Refusal {
+  return new Refusal('provider-refused', { reason })
+}
+
 /** The error of a failed exchange, as a Refusal or a Fault without any part of a token. */
 export function exchangeFailure(provider: string, error: unknown): Refusal | Fault {
   if (error instanceof Refusal || error instanceof Fault) return error
   const { code, error: answered, cause } = (error ?? {}) as Readonly<Record<string, unknown>>
   if (answered === 'invalid_grant') {
-    return new Refusal('provider-refused', { reason: `provider ${provider} refused the code` })
+    return providerRefused(`provider ${provider} refused the code`)
   }
   if (typeof answered === 'string') {
     const shown = /^[a-z_]{1,64}$/.test(answered) ? answered : 'an unknown error'
@@ -30,9 +35,7 @@ export function exchangeFailure(provider: string, error: unknown): Refusal | Fau
       reason: `provider ${provider} answered ${shown}${hint}`,
     })
   }
-  if (refusedCodes.has(code)) {
-    return new Refusal('provider-refused', { reason: `answer of ${provider}: ${detail(error)}` })
-  }
+  if (refusedCodes.has(code)) return providerRefused(`answer of ${provider}: ${detail(error)}`)
   const why = cause instanceof Error && code === undefined ? cause : error
   return new Fault('identity-provider', { reason: `provider ${provider}: ${detail(why)}` })
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { Refusal } from '../../../kernel/errors.ts'
 import { notIdToken } from '../../../token/issuers/token-purpose.ts'
-import type { ConfirmedLogin } from './identity-provider.ts'
+import { providerRefused } from './exchange-failure.ts'
+import type { ConfirmedLogin } from './provider.ts'
 import type { OidcSettings } from './settings.ts'
 
 /** Clocks of providers differ from ours. */
@@ -27,20 +27,21 @@ export function checkIdToken(
   const { clientId, idTokenAlgorithm, requiredAcr } = settings
   const { azp, iat, at_hash: accessTokenHash, acr, auth_time: authTime } = claims
   const other = notIdToken(idToken, claims)
-  if (other !== undefined) throw refused(`the ID token is ${other}`)
-  if (azp !== undefined && azp !== clientId) throw refused('azp of the ID token is another client')
-  if (typeof iat !== 'number') throw refused('the ID token has no iat')
-  if (iat > now + skewSeconds) throw refused('the ID token is issued in the future')
-  if (iat < startedAt - skewSeconds) throw refused('the ID token is older than this login')
+  if (other !== undefined) throw providerRefused(`the ID token is ${other}`)
+  if (azp !== undefined && azp !== clientId)
+    throw providerRefused('azp of the ID token is another client')
+  if (typeof iat !== 'number') throw providerRefused('the ID token has no iat')
+  if (iat > now + skewSeconds) throw providerRefused('the ID token is issued in the future')
+  if (iat < startedAt - skewSeconds) throw providerRefused('the ID token is older than this login')
   if (accessTokenHash !== undefined && accessTokenHash !== hashOf(accessToken, idTokenAlgorithm)) {
-    throw refused('at_hash of the ID token does not fit the access token')
+    throw providerRefused('at_hash of the ID token does not fit the access token')
   }
   // Some providers ignore `prompt`: only this claim shows that they asked (Core 3.1.3.7, 13).
   if (asksAgain && !(typeof authTime === 'number' && authTime >= startedAt - skewSeconds)) {
-    throw refused('auth_time of the ID token is missing or older than this login')
+    throw providerRefused('auth_time of the ID token is missing or older than this login')
   }
   if (requiredAcr !== undefined && !requiredAcr.some((one) => one === acr)) {
-    throw refused('acr of the ID token is not one of requiredAcr')
+    throw providerRefused('acr of the ID token is not one of requiredAcr')
   }
 }
 
@@ -49,8 +50,4 @@ function hashOf(accessToken: string, algorithm: string): string {
   const name = algorithm === 'EdDSA' ? 'sha512' : `sha${algorithm.slice(2)}`
   const digest = createHash(name).update(accessToken).digest()
   return digest.subarray(0, digest.length / 2).toString('base64url')
-}
-
-function refused(reason: string): Refusal {
-  return new Refusal('provider-refused', { reason })
 }

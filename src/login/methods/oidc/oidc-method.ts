@@ -4,16 +4,17 @@ import type { Fields } from '../../fields.ts'
 import type { LinkedAccounts } from '../../linked-account.ts'
 import type { LoginAttempt } from '../../login-attempt.ts'
 import type { LoginMethod, Verified } from '../../login-method.ts'
+import { providerRefused } from './exchange-failure.ts'
 import { readFlow } from './flow.ts'
 import { droppedCookie, flowCookie, flowSeconds } from './flow-cookie.ts'
 import { checkIdToken } from './id-token-checks.ts'
-import type { IdentityProvider } from './identity-provider.ts'
+import type { OpenProvider } from './provider.ts'
 import { readIdentity } from './read-identity.ts'
 import type { OidcSettings } from './settings.ts'
 
 interface OidcMethodParts {
   readonly settings: OidcSettings
-  readonly provider: Pick<IdentityProvider, 'exchange'>
+  readonly provider: Pick<OpenProvider, 'exchange'>
   readonly sealing: Pick<Sealing, 'open'>
   /** Whether this is the first claim of a name, on whichever gateway. */
   readonly claim: (name: string, untilMs: number) => Promise<boolean>
@@ -109,8 +110,7 @@ function takeCookie(
 /** `access_denied`: the person did not log in there. Others are the provider's own trouble, or ours. */
 function providerError(error: string): Refusal {
   const isCode = /^[a-z_]{1,64}$/.test(error)
-  const reason = `the provider answered ${isCode ? error : 'with an error'}`
-  return new Refusal('provider-refused', { reason })
+  return providerRefused(`the provider answered ${isCode ? error : 'with an error'}`)
 }
 
 async function counted<Result>(work: Promise<Result>, onResult: (result: string) => void) {

@@ -12,7 +12,10 @@ const maxBytes = 262_144
  * Requests to a provider: bounded in size and time, with its own certificates, without redirects. The
  * discovery document names the addresses, so each is checked again.
  */
-export function createProviderFetch(settings: {
+export function createProviderFetch({
+  secureContext,
+  timeoutMs,
+}: {
   readonly secureContext: SecureContext | undefined
   readonly timeoutMs: number
 }): CustomFetch {
@@ -21,42 +24,27 @@ export function createProviderFetch(settings: {
     const problem = keyUrlProblem(address)
     if (problem !== undefined) return Promise.reject(new Error(`${url.origin} ${problem}`))
     const text = body === undefined || body === null ? undefined : String(body)
-    return send(url, {
-      ...settings,
+    const length = text !== undefined && { 'content-length': String(Buffer.byteLength(text)) }
+    const limit = AbortSignal.timeout(timeoutMs)
+    const options = {
       method,
-      headers: { ...headers, ...(text !== undefined && { 'content-length': byteLength(text) }) },
-      body: text,
-      signal,
-    })
+      headers: { ...headers, ...length },
+      signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
+      // A connection of its own: a stale one would make a login fail that cannot be sent again.
+      agent: false,
+      ...(secureContext !== undefined && { secureContext }),
+    } as const
+    return send(url, options, { text, timeoutMs })
   }
 }
 
-function byteLength(text: string): string {
-  return String(Buffer.byteLength(text))
-}
-
-interface Outgoing {
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
-  readonly signal: AbortSignal | undefined
-  readonly secureContext: SecureContext | undefined
-  readonly timeoutMs: number
-}
-
-function send(url: URL, outgoing: Outgoing): Promise<Response> {
-  const { secureContext, timeoutMs, method, headers, body } = outgoing
+function send(
+  url: URL,
+  options: RequestOptions & { readonly signal: AbortSignal },
+  { text, timeoutMs }: { readonly text: string | undefined; readonly timeoutMs: number },
+): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<Response>()
-  const limit = AbortSignal.timeout(timeoutMs)
-  const signal = outgoing.signal === undefined ? limit : AbortSignal.any([limit, outgoing.signal])
-  const options: RequestOptions = {
-    method,
-    headers,
-    signal,
-    // A connection of its own: a stale one would make a login fail that cannot be sent again.
-    agent: false,
-    ...(secureContext !== undefined && { secureContext }),
-  }
+  const { signal } = options
   const request =
     url.protocol === 'https:' ? requestSecure(url, options) : requestPlain(url, options)
   const fail = (error: Error) => {
@@ -68,7 +56,7 @@ function send(url: URL, outgoing: Outgoing): Promise<Response> {
   request.on('response', (response) => read(response).then(resolve, fail))
   request.on('upgrade', () => fail(new Error('HTTP 101: the server switches to another protocol')))
   request.on('error', fail)
-  request.end(body)
+  request.end(text)
   return promise
 }
 

@@ -1,4 +1,5 @@
 import type { MetricRegistry } from '../../../metrics/registry.ts'
+import type { OpenProvider } from './provider.ts'
 
 /** Counts logins with identity providers; the returned function takes provider and result. */
 export function countProviderLogins(
@@ -16,16 +17,10 @@ export function countProviderLogins(
   })
 }
 
-interface ObservedProvider {
-  readonly name: string
-  readonly usable: boolean
-  readonly reachable: boolean
-}
-
 /** Shows whether people can log in with each identity provider. */
 export function addProviderMetrics(
   registry: MetricRegistry,
-  read: () => readonly ObservedProvider[],
+  read: () => readonly ReturnType<OpenProvider['state']>[],
 ): void {
   registry.readGauge({
     name: 'postern_provider_reachable',

@@ -2,36 +2,38 @@ import type { Configuration } from 'openid-client'
 import type { FeedLog } from '../../../background/feed-log.ts'
 import { createReloadStatus } from '../../../background/reload-status.ts'
 import { Fault } from '../../../kernel/errors.ts'
-import type { IssuerKeySet } from '../../../token/issuers/issuer-key-set.ts'
 import { createKeySchedule } from '../../../token/issuers/key-schedule.ts'
 import { configurationOf, type Discovered, discover } from './discovery.ts'
 import { exchangeFailure } from './exchange-failure.ts'
-import type { IdentityProvider } from './identity-provider.ts'
 import type { ProviderClient } from './settings.ts'
 
-/** What operators see of a provider. Nothing of it is secret. */
-interface ProviderState {
-  readonly name: string
-  readonly issuer: string
-  /** Whether people can log in: its discovery document and keys are known. */
-  readonly usable: boolean
-  /** Whether the last fetch of them succeeded. */
-  readonly reachable: boolean
-  /** Since the last successful fetch; `null` before it. */
-  readonly ageSeconds: number | null
-  readonly lastError: string | undefined
+/** What the browser carries to the provider. */
+interface AuthorizationRequest {
+  readonly redirectUri: string
+  readonly state: string
+  readonly nonce: string
+  /** SHA-256 of the PKCE verifier (RFC 7636 4.2). */
+  readonly challenge: string
+  /** Whether the provider must ask for credentials again (Core 3.1.2.1, `prompt` and `max_age`). */
+  readonly asksAgain: boolean
 }
 
-export interface OpenProvider extends IdentityProvider {
-  /** The address that ends the session at the provider; `undefined` if it has none. */
-  endSessionUrl(parameters: Readonly<Record<string, string>>): Promise<string | undefined>
-  /** The keys that sign logout tokens. Throws a Fault without any. */
-  keys(): Promise<IssuerKeySet>
-  /** Fetches keys that may be newer, within the bounds of the schedule. */
-  refresh(): Promise<unknown>
-  state(): ProviderState
-  close(): void
+/** What the browser brought back, and what it must fit. */
+interface AuthorizationAnswer extends Omit<AuthorizationRequest, 'challenge' | 'asksAgain'> {
+  readonly code: string
+  /** The issuer that the answer names (RFC 9207). */
+  readonly iss: string | undefined
+  readonly verifier: string
 }
+
+/** An ID token whose signature, issuer, audience, nonce and expiry are verified. */
+export interface ConfirmedLogin {
+  readonly claims: Readonly<Record<string, unknown>>
+  readonly idToken: string
+  readonly accessToken: string
+}
+
+export type OpenProvider = ReturnType<typeof openProvider>
 
 /** The least time between two fetches, however many logins wait for them. */
 const cooldownSeconds = 5
@@ -39,10 +41,10 @@ const cooldownSeconds = 5
 const maxAgeSeconds = 86_400
 
 /**
- * Discovers a provider in the background, again and again. Neither waits nor fails: a gateway starts
- * while a provider is unreachable, and only its logins get 503.
+ * Discovers an OpenID Connect provider in the background, again and again. Neither waits nor fails: a
+ * gateway starts while a provider is unreachable, and only its logins get 503, by a Fault of a method.
  */
-export function openProvider(options: ProviderClient, log: FeedLog): OpenProvider {
+export function openProvider(options: ProviderClient, log: FeedLog) {
   const { name, issuer, timeoutMs, refreshSeconds } = options
   const status = createReloadStatus((reason) =>
     log.warn({ provider: name, reason }, 'identity provider could not be discovered'),
@@ -76,7 +78,8 @@ export function openProvider(options: ProviderClient, log: FeedLog): OpenProvide
   }
 
   return {
-    async authorizationUrl({ redirectUri, state, nonce, challenge, asksAgain }) {
+    async authorizationUrl(request: AuthorizationRequest) {
+      const { redirectUri, state, nonce, challenge, asksAgain } = request
       const { buildAuthorizationUrl } = await import('openid-client')
       return buildAuthorizationUrl(await configuration(), {
         redirect_uri: redirectUri,
@@ -86,7 +89,9 @@ export function openProvider(options: ProviderClient, log: FeedLog): OpenProvide
         ...(asksAgain && { prompt: 'login', max_age: '0' }),
       }).href
     },
-    async exchange({ code, iss, redirectUri, state, nonce, verifier }) {
+    /** Throws the Refusal `provider-refused` for a code or an ID token that is not valid. */
+    async exchange(brought: AuthorizationAnswer): Promise<ConfirmedLogin> {
+      const { code, iss, redirectUri, state, nonce, verifier } = brought
       const { authorizationCodeGrant } = await import('openid-client')
       const answer = new URL(redirectUri)
       answer.search = String(
@@ -105,19 +110,26 @@ export function openProvider(options: ProviderClient, log: FeedLog): OpenProvide
       }
       return { claims, idToken: tokens.id_token, accessToken: tokens.access_token }
     },
-    async endSessionUrl(parameters) {
+    /** The address that ends the session at the provider; `undefined` if it has none. */
+    async endSessionUrl(parameters: Readonly<Record<string, string>>) {
       const { metadata } = await discovered()
       if (metadata.end_session_endpoint === undefined) return undefined
       const { buildEndSessionUrl } = await import('openid-client')
       return buildEndSessionUrl(await configuration(), { ...parameters }).href
     },
+    /** The keys that sign logout tokens. Throws a Fault without any. */
     keys: async () => (await discovered()).keys,
+    /** Fetches keys that may be newer, within the bounds of the schedule. */
     refresh: schedule.refresh,
+    /** What operators see of a provider. Nothing of it is secret. */
     state() {
       const age = schedule.ageSeconds()
       return {
+        /** Usable: people can log in, because its discovery document and keys are known. */
         ...{ name, issuer, usable: schedule.current() !== undefined },
+        /** Whether the last fetch of them succeeded. */
         reachable: age !== undefined && schedule.failure() === undefined,
+        /** Since the last successful fetch; `null` before it. */
         ageSeconds: age === undefined ? null : Math.round(age),
         lastError: status.failure()?.text,
       }

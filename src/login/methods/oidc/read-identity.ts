@@ -1,6 +1,6 @@
-import { Refusal } from '../../../kernel/errors.ts'
 import { claimAt } from '../../../token/claim-path.ts'
 import type { Identity } from '../../linked-account.ts'
+import { providerRefused } from './exchange-failure.ts'
 import type { OidcSettings } from './settings.ts'
 
 type ClaimSettings = Pick<OidcSettings, 'name' | 'issuer' | 'claims' | 'roles'>
@@ -20,10 +20,12 @@ export function readIdentity(claims: Claims, settings: ClaimSettings): Identity 
   const { name: provider, issuer, claims: names, roles } = settings
   const { sub } = claims
   if (typeof sub !== 'string' || !subject.test(sub))
-    throw refused('sub of the ID token is not valid')
+    throw providerRefused('sub of the ID token is not valid')
   const username = textAt(claims, names.username)
   if (username === undefined) {
-    throw refused(`the ID token has no claim ${names.username}: set claims.username of ${provider}`)
+    throw providerRefused(
+      `the ID token has no claim ${names.username}: set claims.username of ${provider}`,
+    )
   }
   return {
     ...{ provider, issuer, subject: sub, username },
@@ -62,8 +64,4 @@ function isVerified(claim: unknown): boolean {
 function textAt(claims: Claims, name: string): string | undefined {
   const claim = claimAt(claims, name)
   return typeof claim === 'string' && claim !== '' && claim.length <= 1024 ? claim : undefined
-}
-
-function refused(reason: string): Refusal {
-  return new Refusal('provider-refused', { reason })
 }

@@ -4,10 +4,9 @@ import { createAccountChanges } from '../../src/stores/accounts/account-changes.
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { seedRoles } from '../../src/stores/accounts/seed.ts'
 import type { Database } from '../../src/stores/database/database.ts'
-import { markServiceTokens } from '../../src/stores/services/seen-tokens.ts'
 import { createServiceChanges } from '../../src/stores/services/service-changes.ts'
 import { createServiceDirectory } from '../../src/stores/services/service-directory.ts'
-import { createServiceTokens } from '../../src/stores/services/service-tokens.ts'
+import { createServiceTokens, markServiceTokens } from '../../src/stores/services/service-tokens.ts'
 import { laterEra } from './go-admin-tables.ts'
 import { erasIn, type RunningDatabase, testDatabases } from './test-databases.ts'
 

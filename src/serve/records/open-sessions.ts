@@ -2,7 +2,7 @@ import type { OnIdentified } from '../../gateway/pipeline.ts'
 import type { OnIssued } from '../../login/login.ts'
 import type { Database } from '../../stores/database/database.ts'
 import type { RedisClient } from '../../stores/redis/redis.ts'
-import { markServiceTokens } from '../../stores/services/seen-tokens.ts'
+import { markServiceTokens } from '../../stores/services/service-tokens.ts'
 import { openSessionStore } from '../../stores/sessions/open-session-store.ts'
 import {
   createSessionRecorder,

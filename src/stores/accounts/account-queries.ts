@@ -1,4 +1,5 @@
 import { expressionBuilder, type Kysely } from 'kysely'
+import type { Caller } from '../../token/caller.ts'
 import { same } from '../database/dialect.ts'
 import { live } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
@@ -20,6 +21,28 @@ export function liveAccounts(db: Kysely<Schema>, { users, roles }: TableShapes) 
 /** The one account that this login name selects. */
 export function accountOf(db: Kysely<Schema>, shapes: TableShapes, username: string) {
   return inOrderOfLogin(liveAccounts(db, shapes)).where(same('u.username', username)).limit(1)
+}
+
+/** The columns that `callerIn` reads. */
+export const callerColumns = [
+  ...(['u.user_id', 'u.username', 'r.role_id', 'r.role_key'] as const),
+  ...(['r.role_name', 'r.data_scope'] as const),
+] as const
+
+type CallerRow = { readonly user_id: string } & Readonly<
+  Record<'username' | 'role_id' | 'role_key' | 'role_name' | 'data_scope', string | null>
+>
+
+/** An account as tokens name it. The role key is empty when the role is missing. */
+export function callerIn(row: CallerRow): Caller {
+  return {
+    userId: row.user_id,
+    roleId: row.role_id ?? '',
+    roleKey: row.role_key ?? '',
+    roleName: row.role_name ?? '',
+    username: row.username ?? '',
+    dataScope: row.data_scope ?? '',
+  }
 }
 
 /**

@@ -3,7 +3,14 @@ import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
-import { accountOf, isService, liveAccounts, status } from './account-queries.ts'
+import {
+  accountOf,
+  callerColumns,
+  callerIn,
+  isService,
+  liveAccounts,
+  status,
+} from './account-queries.ts'
 import { createBounded } from './bounded.ts'
 import { toProfile } from './profile.ts'
 
@@ -20,8 +27,7 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000) {
   async function find(username: string): Promise<Account | undefined> {
     const shape = await shapes()
     const row = await accountOf(db, shape, username)
-      .select(['u.user_id', 'u.username', 'u.password', 'u.status'])
-      .select(['r.role_id', 'r.role_key', 'r.role_name', 'r.data_scope'])
+      .select([...callerColumns, 'u.password', 'u.status'])
       // Whatever go-admin wrote into its row: programs get tokens from operators only.
       .where(({ not }) => not(isService(shape)))
       .executeTakeFirst()
@@ -29,14 +35,7 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000) {
     // The policy decides by role key: without one it cannot decide.
     if (!row?.role_key) return undefined
     return {
-      caller: {
-        userId: row.user_id,
-        roleId: row.role_id ?? '',
-        roleKey: row.role_key,
-        roleName: row.role_name ?? '',
-        username: row.username ?? '',
-        dataScope: row.data_scope ?? '',
-      },
+      caller: callerIn(row),
       passwordHash: row.password ?? '',
       enabled: row.status === status.enabled,
     }

@@ -14,7 +14,7 @@ export function answerConnection(
   socket: Socket,
   database: Pick<PGlite, 'query' | 'transaction'>,
 ): () => Promise<void> {
-  let transaction: OpenTransaction | undefined
+  let transaction: Awaited<ReturnType<typeof openTransaction>> | undefined
   let work = Promise.resolve()
   let silence: NodeJS.Timeout | undefined
 
@@ -71,14 +71,8 @@ export function answerConnection(
   }
 }
 
-interface OpenTransaction {
-  readonly inside: PGliteTransaction
-  commit(): Promise<void>
-  rollback(): Promise<void>
-}
-
 /** PGlite's transaction is a callback; this keeps it open between requests. */
-async function openTransaction(database: Pick<PGlite, 'transaction'>): Promise<OpenTransaction> {
+async function openTransaction(database: Pick<PGlite, 'transaction'>) {
   const begun = Promise.withResolvers<PGliteTransaction>()
   const end = Promise.withResolvers<void>()
   const ended = database.transaction(async (inside) => {

@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PGlite } from 'kysely'
 import { Fault, Invalid } from '../../kernel/errors.ts'
+import type { BackendOptions } from '../database/backend.ts'
 import { takeLock } from '../files/directory-lock.ts'
 import { ownerProblem } from '../files/directory-owner.ts'
 import { connectEmbedded } from './embedded-client.ts'
@@ -14,16 +15,10 @@ const maxSocketPath = 103
 const attempts = 1200
 const pauseMs = 50
 
-interface EmbeddedOptions {
-  readonly directory: string
-  readonly statementTimeoutMs: number
-  /** Whether it may be created in a directory of another user. Without it, it may not. */
-  readonly mayCreate?: boolean
-  /** `false`: only asks the process that has it open, and throws a Fault without one. */
-  readonly mayHost?: boolean
-  /** Called before it is created, which takes seconds. */
-  readonly onCreate?: () => void
-}
+type EmbeddedOptions = Pick<
+  BackendOptions,
+  'directory' | 'statementTimeoutMs' | 'mayCreate' | 'mayHost' | 'onCreate'
+>
 
 /** What can be known of an embedded database without opening it. */
 export async function embeddedState(directory: string): Promise<'absent' | 'closed' | 'open'> {

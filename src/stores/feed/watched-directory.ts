@@ -16,15 +16,7 @@ export interface Reading<File> {
   readonly checksum: string
 }
 
-export interface WatchedDirectory<File> {
-  /** The files, or `undefined` when they have the known checksum. Throws when it cannot read them. */
-  read(known: string | undefined): Promise<Reading<File> | undefined>
-  /** From now on, calls back when something may be new. A hint too many does no harm. */
-  watch(onHint: () => void): void
-  /** To be called every few seconds, so that hints keep coming. Never throws. */
-  check(): Promise<void>
-  close(): Promise<void>
-}
+export type WatchedDirectory<File extends object> = ReturnType<typeof createWatchedDirectory<File>>
 
 interface WatchedDirectoryParts<File> {
   readonly directory: string
@@ -50,7 +42,7 @@ export function createWatchedDirectory<File extends object>({
   names,
   checksumOf = checksumOfJson,
   part,
-}: WatchedDirectoryParts<File>): WatchedDirectory<File> {
+}: WatchedDirectoryParts<File>) {
   let onHint: (() => void) | undefined
   let watched: { readonly watcher: FSWatcher; readonly inode: number } | undefined
 
@@ -92,7 +84,8 @@ export function createWatchedDirectory<File extends object>({
   }
 
   return {
-    async read(known) {
+    /** The files, or `undefined` when they have the known checksum. Throws when it cannot read them. */
+    async read(known: string | undefined): Promise<Reading<File> | undefined> {
       for (let reading = 0; reading < MAX_READINGS; reading++) {
         const before = await fingerprint(directory, names)
         const found = await readOnce()
@@ -106,9 +99,11 @@ export function createWatchedDirectory<File extends object>({
       }
       throw new Fault(part, { reason: `the files in ${directory} keep changing` })
     },
-    watch(hint) {
+    /** From now on, calls back when something may be new. A hint too many does no harm. */
+    watch(hint: () => void) {
       onHint = hint
     },
+    /** To be called every few seconds, so that hints keep coming. Never throws. */
     check: rewatch,
     async close() {
       onHint = undefined

@@ -1,8 +1,10 @@
-import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
+import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { Identity } from '../../login/linked-account.ts'
 import type { Caller } from '../../token/caller.ts'
 import {
   accountOf,
+  callerColumns,
+  callerIn,
   hasSecondFactor,
   isService,
   liveAccounts,
@@ -114,26 +116,16 @@ export async function touchLink(db: Kysely<Schema>, identity: Identity): Promise
 
 function described(accounts: ReturnType<typeof liveAccounts>, shapes: TableShapes) {
   return accounts
-    .select(['u.username', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
-    .select(['u.user_id', 'r.role_id'])
-    .select(isService(shapes).as('service'))
+    .select([...callerColumns, 'u.status', isService(shapes).as('service')])
     .select(hasSecondFactor(shapes).as('secondFactor'))
 }
 
-type AccountRow = Pick<Selectable<Schema['sys_user']>, 'user_id' | 'username' | 'status'> &
-  Readonly<Record<'role_id' | 'role_key' | 'role_name' | 'data_scope', string | null>> &
-  Readonly<Record<'service' | 'secondFactor', SqlBool>>
+type AccountRow = Parameters<typeof callerIn>[0] &
+  Readonly<{ status: string | null } & Record<'service' | 'secondFactor', SqlBool>>
 
 function toFound(row: AccountRow): FoundAccount {
   return {
-    caller: {
-      userId: row.user_id,
-      roleId: row.role_id ?? '',
-      roleKey: row.role_key ?? '',
-      roleName: row.role_name ?? '',
-      username: row.username ?? '',
-      dataScope: row.data_scope ?? '',
-    },
+    caller: callerIn(row),
     enabled: row.status === status.enabled,
     service: Boolean(row.service),
     secondFactor: Boolean(row.secondFactor),

@@ -1,3 +1,4 @@
+import { createLru } from '../../kernel/lru.ts'
 import type { CaptchaStore } from '../../login/captcha/captcha.ts'
 
 interface MemoryCaptchaOptions {
@@ -11,17 +12,16 @@ interface MemoryCaptchaOptions {
  * Captchas of one process. Each can be taken once, before it expires. Clients cannot make it keep
  * more than `maxOutstanding`.
  */
-export function createMemoryCaptchas(options: MemoryCaptchaOptions): CaptchaStore {
-  const { maxOutstanding, now = Date.now } = options
-  const outstanding = new Map<string, { answerDigest: string; expiresAt: number }>()
+export function createMemoryCaptchas({
+  maxOutstanding,
+  now = Date.now,
+}: MemoryCaptchaOptions): CaptchaStore {
+  const outstanding = createLru<{ readonly answerDigest: string; readonly expiresAt: number }>(
+    maxOutstanding,
+  )
 
   return {
     async put(id, answerDigest, ttlSeconds) {
-      outstanding.delete(id)
-      for (const oldest of outstanding.keys()) {
-        if (outstanding.size < maxOutstanding) break
-        outstanding.delete(oldest)
-      }
       outstanding.set(id, { answerDigest, expiresAt: now() + ttlSeconds * 1000 })
     },
     async take(id) {

@@ -1,5 +1,5 @@
 import { createLru } from '../../kernel/lru.ts'
-import type { AlsoDone, Counted, Counters, Hit } from '../../login/throttle.ts'
+import type { AlsoDone, Counted, Hit } from '../../login/throttle.ts'
 import { type CounterState, countHit } from './counter-state.ts'
 
 interface MemoryCounterOptions {
@@ -9,18 +9,13 @@ interface MemoryCounterOptions {
   readonly now?: () => number
 }
 
-export interface MemoryCounters extends Counters {
-  isMarked(key: string): boolean
-  mark(key: string, seconds: number): void
-  /** Forgets the hits and lock-outs under a key. */
-  forget(key: string): void
-}
+export type MemoryCounters = ReturnType<typeof createMemoryCounters>
 
 /**
  * Counters of one process. At most `maxKeys` are kept; the least recently hit is dropped first, so a
  * key under attack stays counted.
  */
-export function createMemoryCounters(options: MemoryCounterOptions = {}): MemoryCounters {
+export function createMemoryCounters(options: MemoryCounterOptions = {}) {
   const { maxKeys = 50_000, now = () => performance.now() } = options
   const counters = createLru<CounterState>(maxKeys)
   /** When each mark expires. */
@@ -47,8 +42,9 @@ export function createMemoryCounters(options: MemoryCounterOptions = {}): Memory
   return {
     isMarked,
     mark,
-    forget: (key) => counters.delete(key),
-    async hit(hits): Promise<Counted> {
+    /** Forgets the hits and lock-outs under a key. */
+    forget: (key: string) => counters.delete(key),
+    async hit(hits: readonly Hit[]): Promise<Counted> {
       const at = now()
       const applicable = hits.filter(({ unless }) => unless === undefined || !isMarked(unless))
       const found = applicable.map(({ key, limit }) => ({

@@ -7,14 +7,7 @@ import type { DomainSource } from '../../policy/domain.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import type { LivePolicies } from '../../policy/live.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
-import type {
-  Known,
-  LargeOffer,
-  Offer,
-  PolicySnapshot,
-  PolicySource,
-  PolicyState,
-} from './policy-source.ts'
+import type { Known, LargeOffer, Offer, PolicySnapshot, PolicySource } from './policy-source.ts'
 import { createPrepare } from './prepare-offer.ts'
 import type { TrustGate } from './trust-gate.ts'
 
@@ -30,6 +23,9 @@ import type { TrustGate } from './trust-gate.ts'
  * - expired: stale for longer than `maxAgeMs`, when that is set. `current` throws. Left likewise.
  */
 export type PolicyFeed = ReturnType<typeof createPolicyFeed>
+
+/** What operators see of the policies. */
+export type PolicyState = ReturnType<PolicyFeed['state']>
 
 export interface FeedParts {
   readonly source: PolicySource
@@ -166,12 +162,15 @@ export function createPolicyFeed(parts: FeedParts) {
       if (reason !== undefined) throw new Fault('policies', { reason })
       return live.current()
     },
-    state: (): PolicyState => ({
+    state: () => ({
       source: source.name,
       revision: live.revision(),
       sequence: live.revision() === undefined ? undefined : known?.sequence,
+      /** When this revision became active. */
       since: timeText(live.since()),
+      /** Whether the source, when last asked, could not confirm that this is the newest. */
       stale: reloads.failure() !== undefined,
+      /** When it last could. */
       confirmedAt: timeText(confirmed.at()),
       lastError: reloads.failure()?.text,
       rules: active?.ruleCount,
@@ -179,9 +178,12 @@ export function createPolicyFeed(parts: FeedParts) {
       reloads: reloads.counts(),
       trust: gate && {
         required: gate.required,
+        /** Who signed the active policy. */
         signers: known?.verified?.signers ?? [],
-        rejected: gate.rejected(),
+        /** How often what was found had to be rejected, by reason. */
+        rejected: gate.rejected() as Readonly<Record<string, number>>,
       },
+      /** The file that a restart without the source begins with, if one is configured. */
       snapshot: snapshot?.state(),
     }),
     /** The signed statement of the active policy, if any. */

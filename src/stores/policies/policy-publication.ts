@@ -50,88 +50,68 @@ interface PublicationParts {
   readonly failoverTimeoutMs: number
 }
 
-/** One publication of a document, from an expected head. */
-export class Publication {
-  readonly #parts: PublicationParts
-  readonly #document: PolicyDocument
-  readonly #expected: string | undefined
+/** Publishes a document, from an expected head. */
+export async function publishDocument(
+  { redis, head: readHead, read, history, failoverTimeoutMs }: PublicationParts,
+  document: PolicyDocument,
+  expected: string | undefined,
+  { kind, signed, evidence, origin, publisher }: PublicationOptions,
+): Promise<Published> {
+  const { revision, author, message } = document
   /** Redis adds the sequence and the time. */
-  readonly #move: Omit<Move, 'sequence' | 'at'> & { readonly id: string }
-
-  constructor(
-    parts: PublicationParts,
-    document: PolicyDocument,
-    expected: string | undefined,
-    { kind, signed, evidence, origin, publisher }: PublicationOptions,
-  ) {
-    const { revision, author, message } = document
-    this.#parts = parts
-    this.#document = document
-    this.#expected = expected
-    this.#move = {
-      ...{ id: randomUUID(), revision, author, message, kind },
-      ...(signed !== undefined && { signed }),
-      ...(evidence !== undefined && { evidence }),
-      ...(origin !== undefined && { origin }),
-      ...(publisher !== undefined && { publisher }),
-    }
+  const move: Omit<Move, 'sequence' | 'at'> & { readonly id: string } = {
+    ...{ id: randomUUID(), revision, author, message, kind },
+    ...(signed !== undefined && { signed }),
+    ...(evidence !== undefined && { evidence }),
+    ...(origin !== undefined && { origin }),
+    ...(publisher !== undefined && { publisher }),
   }
-
-  async run(): Promise<Published> {
-    const { redis, history, failoverTimeoutMs } = this.#parts
-    const retry = <T>(work: () => Promise<T>) => retryDuringFailover(work, failoverTimeoutMs)
-    const isReplacing = await retry(() => this.#mustReplaceDocument())
-    const moves = await retry(() => history(HISTORY))
-    const isOurs = (move: Move) => move.id === this.#move.id
-    let made: Published | undefined
-    let hasMoved = false
-    try {
-      return await retry(async () => {
-        // Only a lost move is made again: someone may have rolled back the one that Redis has.
-        made ??= await this.#attempt(isReplacing, moves)
-        if (!made.moved || failoverTimeoutMs === 0) return made
-        hasMoved = true
-        const { isRecorded, atRisk } = await confirmMove(redis, isOurs)
-        // Another server than the one that made the move may have confirmed it.
-        if (!isRecorded) {
-          made = undefined
-          throw lostInFailover()
-        }
-        return { ...made, ...(atRisk !== undefined && { unconfirmed: atRisk }) }
-      })
-    } catch (error) {
-      throw hasMoved ? unconfirmedFault(error) : error
-    }
+  const retry = <T>(work: () => Promise<T>) => retryDuringFailover(work, failoverTimeoutMs)
+  const isReplacing = await retry(mustReplaceDocument)
+  const moves = await retry(() => history(HISTORY))
+  let made: Published | undefined
+  let hasMoved = false
+  try {
+    return await retry(async () => {
+      // Only a lost move is made again: someone may have rolled back the one that Redis has.
+      made ??= await attempt()
+      if (!made.moved || failoverTimeoutMs === 0) return made
+      hasMoved = true
+      const { isRecorded, atRisk } = await confirmMove(redis, ({ id }) => id === move.id)
+      // Another server than the one that made the move may have confirmed it.
+      if (!isRecorded) {
+        made = undefined
+        throw lostInFailover()
+      }
+      return { ...made, ...(atRisk !== undefined && { unconfirmed: atRisk }) }
+    })
+  } catch (error) {
+    throw hasMoved ? unconfirmedFault(error) : error
   }
 
   /**
    * Signatures are about one document: another one of the same policy, with another author or time,
    * would not be theirs.
    */
-  async #mustReplaceDocument(): Promise<boolean> {
-    const present = await readIntact(this.#document, this.#parts.read)
+  async function mustReplaceDocument(): Promise<boolean> {
+    const present = await readIntact(document, read)
     if (present === undefined || present === 'broken') return present === 'broken'
-    return this.#move.signed !== undefined && present.checksum !== this.#document.checksum
+    return signed !== undefined && present.checksum !== document.checksum
   }
 
-  async #attempt(isReplacing: boolean, moves: readonly Move[]): Promise<Published> {
-    const { redis } = this.#parts
-    const { revision } = this.#document
-    const expected = this.#expected
+  async function attempt(): Promise<Published> {
     const keys = policyKeys(redis.prefix)
-    const deleted = revisionsToDelete(moves, [revision, expected]).map(keys.document)
-    const { author, signed } = this.#move
     const touched = [
       ...[keys.head, keys.document(revision), keys.history, keys.highest],
       ...[keys.shadow, keys.shadowReplicas, keys.shadowReports],
-      ...deleted,
+      ...revisionsToDelete(moves, [revision, expected]).map(keys.document),
     ]
     const values = [
       expected ?? '',
       revision,
-      formatDocument(this.#document),
+      formatDocument(document),
       isReplacing ? '1' : '0',
-      JSON.stringify(this.#move),
+      JSON.stringify(move),
       keys.channel,
       HISTORY,
       JSON.stringify({ author, signed }),
@@ -144,20 +124,19 @@ export class Publication {
       if (moved === 1 && head !== undefined) return { moved: true, head }
       // On a retry, the head may have moved because the first attempt arrived after all.
       const mayBeOurs = head?.revision === revision && expected !== revision
-      return (mayBeOurs && (await this.#madeMove())) || { moved: false, head }
+      return (mayBeOurs && (await madeMove())) || { moved: false, head }
     } catch (error) {
       // The reply was lost; the publication may have succeeded.
-      const published = await this.#madeMove()
+      const published = await madeMove()
       if (published === undefined) throw error
       return published
     }
   }
 
   /** The result of this publication, if its move is the last one. */
-  async #madeMove(): Promise<Published | undefined> {
-    const last = await this.#lastMove()
-    if (last?.id !== this.#move.id) return undefined
-    const { revision, author, signed } = this.#move
+  async function madeMove(): Promise<Published | undefined> {
+    const last = await lastMove()
+    if (last?.id !== move.id) return undefined
     const { sequence } = last
     const head = { revision, sequence, author, ...(signed !== undefined && { signed }) }
     return { moved: true, head }
@@ -167,11 +146,11 @@ export class Publication {
    * The last move, if the head reached it: a script that fails half-way leaves what it has written.
    * Retries for a second: after a lost reply the connection may have to be opened again.
    */
-  async #lastMove(): Promise<Move | undefined> {
+  async function lastMove(): Promise<Move | undefined> {
     for (let left = 10; left > 0; left--) {
       try {
-        const [last] = await this.#parts.history(1)
-        const reached = (await this.#parts.head())?.sequence ?? 0
+        const [last] = await history(1)
+        const reached = (await readHead())?.sequence ?? 0
         return last !== undefined && reached >= last.sequence ? last : undefined
       } catch (error) {
         // Without a cause, Redis answered, and the head is not a valid one.

@@ -63,34 +63,3 @@ export interface PolicySnapshot {
   state(): SnapshotState
   close(): Promise<void>
 }
-
-/** What operators see of the signatures. */
-interface TrustState {
-  /** How many signatures a policy needs. */
-  readonly required: number
-  /** Who signed the active policy. */
-  readonly signers: readonly string[]
-  /** How often what was found had to be rejected, by reason. */
-  readonly rejected: Readonly<Record<string, number>>
-}
-
-/** What operators see of the policies. */
-export interface PolicyState {
-  readonly source: PolicySource['name']
-  readonly revision: string | undefined
-  readonly sequence: number | undefined
-  /** When this revision became active. */
-  readonly since: string | undefined
-  /** Whether the source, when last asked, could not confirm that this is the newest. */
-  readonly stale: boolean
-  /** When it last could. */
-  readonly confirmedAt: string | undefined
-  readonly lastError: string | undefined
-  readonly rules: number | undefined
-  readonly engine: string | undefined
-  readonly reloads: { readonly ok: number; readonly failed: number }
-  /** With `policy.trust` only. */
-  readonly trust?: TrustState | undefined
-  /** The file that a restart without the source begins with, if one is configured. */
-  readonly snapshot?: SnapshotState | undefined
-}

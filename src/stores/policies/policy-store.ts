@@ -7,8 +7,8 @@ import { readMoves } from './document/read-moves.ts'
 import { readStoredText } from './document/stored-text.ts'
 import {
   confirmMove,
-  Publication,
   type PublicationOptions,
+  publishDocument,
   readIntact,
 } from './policy-publication.ts'
 import { createProposals } from './proposals/proposals.ts'
@@ -83,7 +83,7 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0) {
       document: PolicyDocument,
       expected: string | undefined,
       options: PublicationOptions,
-    ) => new Publication(parts, document, expected, options).run(),
+    ) => publishDocument(parts, document, expected, options),
     /** Why a failover of Redis could lose what is published; `undefined` when it cannot. */
     async unconfirmed({ sequence }: Head) {
       if (failoverTimeoutMs === 0) return undefined

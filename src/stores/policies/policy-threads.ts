@@ -2,8 +2,8 @@ import { isolated, startThread } from '../../background/thread.ts'
 import { Fault, Invalid } from '../../kernel/errors.ts'
 import { compileFlat } from '../../policy/engine/compile.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
-import { preparePolicies } from '../../policy/engine/prepare.ts'
 import type { PolicyReply, PolicyTask } from './policy-task.ts'
+import { preparedOrRefused } from './prepare-offer.ts'
 
 /** For a machine that has no time to spare; a hundred thousand rules take half a second of work. */
 const timeoutMs = 120_000
@@ -101,10 +101,5 @@ async function resultOf(
 ): Promise<CompiledPolicies | Error> {
   if (reply.kind === 'invalid') return new Invalid(reply.problems)
   if (reply.kind === 'compiled') return compileFlat(reply.flat)
-  try {
-    return await preparePolicies(reply.files, { signal })
-  } catch (error) {
-    if (signal?.aborted === true || !(error instanceof Error)) throw error
-    return error
-  }
+  return preparedOrRefused(reply.files, signal)
 }

@@ -2,21 +2,12 @@ import { Fault, Invalid } from '../../kernel/errors.ts'
 import { type DomainSource, domainProblem } from '../../policy/domain.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
+import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import type { LargeOffer, Offer } from './policy-source.ts'
 
 /** Compiles without touching the active policy. A policy that was rejected is not parsed again at every poll. */
 export function createPrepare(signal: AbortSignal, domain: DomainSource | undefined) {
   let refused: { readonly checksum: string; readonly error: Error } | undefined
-
-  async function resultOf(offer: Offer | LargeOffer): Promise<CompiledPolicies | Error> {
-    if ('loading' in offer) return offer.loading.compiled
-    try {
-      return await preparePolicies(offer.files, { signal })
-    } catch (error) {
-      if (signal.aborted || !(error instanceof Error)) throw error
-      return error
-    }
-  }
 
   return async function prepare(offer: Offer | LargeOffer): Promise<CompiledPolicies> {
     const { checksum, revision } = offer
@@ -24,11 +15,26 @@ export function createPrepare(signal: AbortSignal, domain: DomainSource | undefi
       if ('loading' in offer) offer.loading.end()
       throw refused.error
     }
-    const result = await resultOf(offer)
+    const result = await ('loading' in offer
+      ? offer.loading.compiled
+      : preparedOrRefused(offer.files, signal))
     const problem = result instanceof Error ? result : problemOf(result, revision, domain)
     if (problem === undefined) return result as CompiledPolicies
     refused = { checksum, error: problem }
     throw problem
+  }
+}
+
+/** The policy made ready, or what is wrong with it. */
+export async function preparedOrRefused(
+  files: readonly PolicyFile[],
+  signal: AbortSignal | undefined,
+): Promise<CompiledPolicies | Error> {
+  try {
+    return await preparePolicies(files, { signal })
+  } catch (error) {
+    if (signal?.aborted === true || !(error instanceof Error)) throw error
+    return error
   }
 }
 

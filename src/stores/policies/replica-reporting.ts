@@ -4,7 +4,7 @@ import type { FeedLog } from '../../background/feed-log.ts'
 import { createOutbox } from '../../background/outbox.ts'
 import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
 import type { Signed } from '../../signing/statement.ts'
-import type { PolicyState } from './policy-source.ts'
+import type { PolicyState } from './policy-feed.ts'
 import { ownProcess } from './replicas/replica-identity.ts'
 import { REPORT_EVERY_MS, type Replicas } from './replicas/replicas.ts'
 

@@ -3,7 +3,7 @@ import type { RedisConnection } from './redis-connection.ts'
 import { isSameHost, type SentinelConsensus } from './redis-sentinels.ts'
 
 /** A list in Redis, and why a failover could still lose part of it, if so. */
-export interface ReplicatedList {
+interface ReplicatedList {
   readonly values: readonly string[]
   readonly atRisk?: string
 }

@@ -27,12 +27,6 @@ export interface SentinelConsensus extends SentinelAnswer {
   readonly isAgreed: boolean
 }
 
-/** A connection to one sentinel. */
-interface SentinelLink {
-  readonly ask: () => Promise<SentinelAnswer>
-  readonly close: () => void
-}
-
 export type Sentinels = ReturnType<typeof createSentinels>
 
 /** How long the other sentinels may take once the first has answered. */
@@ -49,7 +43,8 @@ export function createSentinels(
   const { Redis } = loadDriver()
   let turn = Math.floor(Math.random() * hosts.length)
 
-  function linkTo(sentinel: RedisHost): SentinelLink {
+  /** A connection to one sentinel. */
+  function linkTo(sentinel: RedisHost) {
     const client = new Redis({
       ...sentinel,
       ...(address.sentinelUsername !== undefined && { username: address.sentinelUsername }),
@@ -70,7 +65,7 @@ export function createSentinels(
       reason = error
     })
     return {
-      async ask() {
+      async ask(): Promise<SentinelAnswer> {
         try {
           const [found, fields] = await Promise.all([
             client.call('SENTINEL', 'get-master-addr-by-name', master) as Promise<string[] | null>,
@@ -115,7 +110,7 @@ export function createSentinels(
 
   /** Links that open when they are used. Each call begins with the next sentinel. */
   function link() {
-    const links = new Map<RedisHost, SentinelLink>()
+    const links = new Map<RedisHost, ReturnType<typeof linkTo>>()
     let own = turn++
 
     async function askKept(sentinel: RedisHost): Promise<SentinelAnswer> {

@@ -2,38 +2,15 @@ import type { RedisCommander } from 'ioredis'
 import { withTimeout } from '../../background/with-timeout.ts'
 import { Fault, Invalid } from '../../kernel/errors.ts'
 import { BULK_FACTOR, createConnection, type RedisSettings } from './redis-connection.ts'
-import { type ReplicatedList, readReplicated } from './redis-replication.ts'
+import { readReplicated } from './redis-replication.ts'
 
 export type { RedisSettings } from './redis-connection.ts'
 
 /** A connection for commands. No call outlasts its timeout, whatever the server does. */
-export interface RedisClient {
-  /** Every key of Postern begins with this. */
-  readonly prefix: string
-  /** Opens the connection. Throws a Fault when that fails, and keeps trying in the background. */
-  readonly connect: () => Promise<void>
-  /** One command. Every failure, a timeout included, is a Fault. */
-  readonly run: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
-  /** Runs a command with more time, for one that carries a whole policy. */
-  readonly runBulk: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
-  /**
-   * Reads a list, and whether every replica has it. Waits for them, and so do commands after it: not
-   * for a connection that requests use.
-   */
-  readonly readReplicated: (list: string) => Promise<ReplicatedList>
-  /** One Lua script over these keys. */
-  readonly runScript: (
-    script: string,
-    keys: readonly string[],
-    values: readonly (string | number)[],
-  ) => Promise<unknown>
-  /** Calls back at every connection, the first one included. */
-  readonly onReady: (listener: () => void) => void
-  readonly close: () => Promise<void>
-}
+export type RedisClient = ReturnType<typeof createRedis>
 
 /** Throws `Invalid` on a URL or prefix that cannot be used. */
-export function createRedis(settings: RedisSettings): RedisClient {
+export function createRedis(settings: RedisSettings) {
   const { prefix, connectTimeoutMs, commandTimeoutMs } = settings
   const opened = createConnection(settings)
   const connection = opened.driver
@@ -46,6 +23,7 @@ export function createRedis(settings: RedisSettings): RedisClient {
     whyDown = undefined
   })
 
+  /** One command. Every failure, a timeout included, is a Fault. */
   async function run<T>(
     command: (commands: RedisCommander) => Promise<T>,
     timeoutMs = commandTimeoutMs,
@@ -59,7 +37,9 @@ export function createRedis(settings: RedisSettings): RedisClient {
   }
 
   return {
+    /** Every key of Postern begins with this. */
     prefix,
+    /** Opens the connection. Throws a Fault when that fails, and keeps trying in the background. */
     async connect() {
       try {
         await withTimeout(connectTimeoutMs, connection.connect())
@@ -69,15 +49,27 @@ export function createRedis(settings: RedisSettings): RedisClient {
       }
     },
     run,
-    runBulk: (command) => run(command, commandTimeoutMs * BULK_FACTOR),
-    runScript: (script, keys, values) =>
+    /** Runs a command with more time, for one that carries a whole policy. */
+    runBulk: <T>(command: (commands: RedisCommander) => Promise<T>) =>
+      run(command, commandTimeoutMs * BULK_FACTOR),
+    /** One Lua script over these keys. */
+    runScript: (
+      script: string,
+      keys: readonly string[],
+      values: readonly (string | number)[],
+    ): Promise<unknown> =>
       run((commands) => commands.eval(script, keys.length, ...keys, ...values)),
-    async readReplicated(list) {
+    /**
+     * Reads a list, and whether every replica has it. Waits for them, and so do commands after it: not
+     * for a connection that requests use.
+     */
+    async readReplicated(list: string) {
       const marker = `${prefix}replicated`
       const read = () => readReplicated(opened, { list, marker, waitMs: commandTimeoutMs })
       return run(read, BULK_FACTOR * commandTimeoutMs)
     },
-    onReady: (listener) => void connection.on('ready', listener),
+    /** Calls back at every connection, the first one included. */
+    onReady: (listener: () => void) => void connection.on('ready', listener),
     async close() {
       connection.disconnect()
     },

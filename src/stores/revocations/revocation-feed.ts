@@ -7,7 +7,7 @@ import type { UserRevocation } from '../../token/user-marks.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
 import type { RevocationSnapshot } from './revocation-snapshot.ts'
 import type { RevocationStore } from './revocation-store.ts'
-import { RevocationSync } from './revocation-sync.ts'
+import { createRevocationSync } from './revocation-sync.ts'
 
 export interface RevocationSettings {
   /** For how long the list may go unconfirmed. */
@@ -24,7 +24,7 @@ export interface RevocationSettings {
  *   stale       no attempt has succeeded for longer than `maxAgeMs`
  *
  * A successful attempt leads back to following, from the same position: a fleet that reconnects must
- * not read the whole list at once. `RevocationSync` compares it a little later.
+ * not read the whole list at once. `revocation-sync.ts` compares it a little later.
  */
 export type RevocationFeed = ReturnType<typeof createRevocationFeed>
 
@@ -43,7 +43,7 @@ const POLL_MS = 500
 
 export function createRevocationFeed(parts: RevocationFeedParts) {
   const { store, revocations, log, maxAgeMs, whenStale, now, snapshot } = parts
-  const sync = new RevocationSync({ store, revocations, learn })
+  const sync = createRevocationSync({ store, revocations, learn })
   const polling = createPolling(attempt, POLL_MS)
   const confirmed = createConfirmation()
   let failure: string | undefined

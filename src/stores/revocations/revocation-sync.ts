@@ -21,140 +21,125 @@ interface RevocationSyncParts {
  * may have used sequences below that position again. So both lists are compared as a whole then, and
  * every few minutes.
  */
-export class RevocationSync {
-  readonly #store: RevocationStore
-  readonly #revocations: Revocations
-  readonly #learn: (revocation: Revocation) => void
-  readonly #schedule = createComparisonSchedule()
-  readonly #pending = createPendingRevocations()
+export function createRevocationSync({ store, revocations, learn }: RevocationSyncParts) {
+  const schedule = createComparisonSchedule()
+  const pending = createPendingRevocations()
   /** What the store accepted from us and has not returned yet. */
-  readonly #unseen = new Map<string, Revocation>()
-  #position: Position | undefined
+  const unseen = new Map<string, Revocation>()
+  let position: Position | undefined
   /** False while following a list whose beginning was not read. */
-  #isComplete = false
+  let isComplete = false
 
-  constructor({ store, revocations, learn }: RevocationSyncParts) {
-    this.#store = store
-    this.#revocations = revocations
-    this.#learn = learn
-  }
+  const flush = () => pending.flush((kept) => store.append(kept, 'before'))
+  const hasPending = () => !pending.isEmpty()
 
-  /** Reads what is new and writes what is pending. True when the list is known to be complete. */
-  async run(afterFailure: boolean): Promise<boolean> {
-    // A small request first: an unreachable or overloaded store is not asked for the whole list.
-    await this.#follow()
-    await this.#flush()
-    if (afterFailure) this.compareSoon()
-    if (this.#schedule.isDue()) await this.#compare()
-    return this.#isComplete
-  }
-
-  compareSoon(): void {
-    this.#schedule.soon(this.#size())
-  }
-
-  /** Writes one revocation; throws when the store does not take it, and then tries again later. */
-  async append(revocation: Revocation): Promise<void> {
-    try {
-      await this.#store.append([revocation], 'before')
-      this.#unseen.set(toRow(revocation).name, revocation)
-    } catch (error) {
-      this.addPending(revocation)
-      throw error
-    }
-  }
-
-  /** Writes them together as soon as the store is reachable. */
-  addPending(...revocations: readonly Revocation[]): void {
-    this.#pending.add(...revocations)
-  }
-
-  hasPending(): boolean {
-    return !this.#pending.isEmpty()
-  }
-
-  /** Writes what is pending, one last time. */
-  async finish(): Promise<void> {
-    await this.#flush()
-    if (this.hasPending()) await this.#compare()
-  }
-
-  #flush(): Promise<void> {
-    return this.#pending.flush((kept) => this.#store.append(kept, 'before'))
-  }
-
-  #size(): number {
-    const { tokens, users } = this.#revocations.size()
+  function size(): number {
+    const { tokens, users } = revocations.size()
     return tokens + users
   }
 
+  function compareSoon(): void {
+    schedule.soon(size())
+  }
+
   /** A list that replaced the one we followed is followed from its end, and compared soon. */
-  async #follow(): Promise<void> {
-    const expected = [...this.#unseen]
-    const end = this.#position && (await this.#readFrom(this.#position))
+  async function follow(): Promise<void> {
+    const expected = [...unseen]
+    const end = position && (await readFrom(position))
     if (end === undefined) {
       // At the start the comparison is due at once.
-      if (this.#position !== undefined) this.compareSoon()
-      this.#isComplete = false
+      if (position !== undefined) compareSoon()
+      isComplete = false
     }
-    this.#position = end ?? (await this.#store.end())
+    position = end ?? (await store.end())
     // A failover can lose what the store accepted.
     for (const [name, revocation] of expected) {
-      if (!this.#unseen.delete(name)) continue
-      this.#pending.add(revocation)
-      this.compareSoon()
+      if (!unseen.delete(name)) continue
+      pending.add(revocation)
+      compareSoon()
     }
   }
 
-  async #compare(): Promise<void> {
-    const done = this.#pending.comparing()
-    this.#schedule.begun()
+  async function compare(): Promise<void> {
+    const done = pending.comparing()
+    schedule.begun()
     try {
-      for (let round = 0; !(await this.#compareOnce()); round++) {
+      for (let round = 0; !(await compareOnce()); round++) {
         if (round === MAX_ROUNDS) {
           throw new Fault('revocations', { reason: 'the revocation list keeps changing' })
         }
       }
     } catch (error) {
-      this.#schedule.failed(this.#size())
+      schedule.failed(size())
       throw error
     }
     done()
-    this.#schedule.done()
+    schedule.done()
   }
 
   /** Reads the whole list and writes back what it lacks. False when the list was replaced. */
-  async #compareOnce(): Promise<boolean> {
+  async function compareOnce(): Promise<boolean> {
     const stored = new Map<string, number>()
-    const end = await this.#readFrom(undefined, stored)
+    const end = await readFrom(undefined, stored)
     if (end === undefined) return false
-    const lost = lostOf(this.#revocations.entries(), stored)
-    for (const page of pagesOf(lost)) await this.#store.append(page, 'before')
+    const lost = lostOf(revocations.entries(), stored)
+    for (const page of pagesOf(lost)) await store.append(page, 'before')
     // An empty store has no list before something is added to it.
     if (lost.length > 0 && end.list === '') return false
-    this.#position = end
-    this.#isComplete = true
+    position = end
+    isComplete = true
     return true
   }
 
   /** Returns the end of the list, or `undefined` when `from` belongs to another list. */
-  async #readFrom(
+  async function readFrom(
     from: Position | undefined,
     stored?: Map<string, number>,
   ): Promise<Position | undefined> {
     let at = from
     for (;;) {
-      const page = await this.#store.read(at)
+      const page = await store.read(at)
       if (page === undefined) return undefined
       for (const revocation of page.revocations) {
-        this.#learn(revocation)
+        learn(revocation)
         const { name, moment } = toRow(revocation)
         stored?.set(name, moment)
-        this.#unseen.delete(name)
+        unseen.delete(name)
       }
       at = page.position
       if (!page.more) return at
     }
+  }
+
+  return {
+    /** Reads what is new and writes what is pending. True when the list is known to be complete. */
+    async run(afterFailure: boolean) {
+      // A small request first: an unreachable or overloaded store is not asked for the whole list.
+      await follow()
+      await flush()
+      if (afterFailure) compareSoon()
+      if (schedule.isDue()) await compare()
+      return isComplete
+    },
+    compareSoon,
+    /** Writes one revocation; throws when the store does not take it, and then tries again later. */
+    async append(revocation: Revocation) {
+      try {
+        await store.append([revocation], 'before')
+        unseen.set(toRow(revocation).name, revocation)
+      } catch (error) {
+        pending.add(revocation)
+        throw error
+      }
+    },
+    /** Writes them together as soon as the store is reachable. */
+    addPending: pending.add,
+    hasPending,
+    /** Writes what is pending, one last time. */
+    async finish() {
+      await flush()
+      if (hasPending()) await compare()
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../../token/caller.ts'
-import { isService, liveAccounts } from '../accounts/account-queries.ts'
+import { callerColumns, callerIn, isService, liveAccounts } from '../accounts/account-queries.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { same } from '../database/dialect.ts'
@@ -29,7 +29,7 @@ export function createServiceDirectory({ db, shapes }: Database) {
   async function callerOf(name: string): Promise<Caller | 'no-such-service' | 'no-role'> {
     const shape = await shapes()
     const row = await liveAccounts(db, shape)
-      .select(['u.user_id', 'r.role_id', 'r.role_key', 'r.role_name', 'r.data_scope'])
+      .select(callerColumns)
       .where(same('u.username', name))
       .where(isService(shape))
       .orderBy('u.user_id')
@@ -37,14 +37,7 @@ export function createServiceDirectory({ db, shapes }: Database) {
     if (row === undefined) return 'no-such-service'
     // The policy decides by role key: without one it cannot decide.
     if (!row.role_key || row.role_id === null) return 'no-role'
-    return {
-      userId: row.user_id,
-      roleId: row.role_id,
-      roleKey: row.role_key,
-      roleName: row.role_name ?? '',
-      username: name,
-      dataScope: row.data_scope ?? '',
-    }
+    return callerIn(row)
   }
 
   return {

@@ -3,6 +3,7 @@ import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { nowMs, same } from '../database/dialect.ts'
+import { markSeen } from '../database/mark-seen.ts'
 import { inTransaction } from '../database/repeated.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
@@ -113,6 +114,19 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor) {
     /** Records that the revocation list has it. */
     revoked: (token: ListedToken) => withFaults(() => revoked(token)),
   }
+}
+
+/**
+ * Stores when service tokens were last used. Does nothing without the table: a gateway runs without it.
+ */
+export async function markServiceTokens(
+  { db, shapes }: Database,
+  seen: Parameters<typeof markSeen>[2],
+): Promise<void> {
+  await withFaults(async () => {
+    const { optional } = await shapes()
+    if (optional.has('postern_service_token')) await markSeen(db, 'postern_service_token', seen)
+  })
 }
 
 type TokenRow = Selectable<Schema['postern_service_token']> & { readonly username: string | null }

@@ -3,7 +3,7 @@ import type { Expectation } from '../expectations/test-suite.ts'
 import { hasDomainColumn } from '../model/domain-column.ts'
 import { createLocate, type Finding } from '../review/finding.ts'
 import { activeAt } from '../set/active.ts'
-import type { PolicyFile, PolicySet } from '../set/policy-set.ts'
+import { byPlace, type PolicyFile, type PolicySet } from '../set/policy-set.ts'
 import type { Tick } from '../steps.ts'
 import { checkDenies, checkDenySpelling } from './denies.ts'
 import { checkDomainRoles, checkDomainRules, checkDomainWildcards } from './domains.ts'
@@ -107,9 +107,4 @@ function notDoubtedYet(similar: readonly Finding[], others: readonly Finding[]) 
   const place = ({ file, line }: Finding) => `${file}:${line}`
   const doubted = new Set(others.filter(({ code }) => codes.includes(code)).map(place))
   return similar.filter((finding) => !doubted.has(place(finding)))
-}
-
-function byPlace(a: Finding, b: Finding): number {
-  if (a.file !== b.file) return a.file < b.file ? -1 : 1
-  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 }

@@ -1,8 +1,8 @@
-import { nearest } from '../../kernel/suggest.ts'
 import type { Finding, Locate } from '../review/finding.ts'
 import { createGrants } from '../review/grants.ts'
 import { quote, type Rule } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
+import { suggestion } from './named-roles.ts'
 
 /**
  * Finds deny rules that deny nothing because no rule allows anything to the role or to a role that
@@ -57,9 +57,4 @@ function firstDenies({ rules }: PolicySet): readonly Rule[] {
     firsts.set(rule.roleKey, rule)
   }
   return [...firsts.values()]
-}
-
-function suggestion(roleKey: string, known: Iterable<string>): string {
-  const meant = nearest(roleKey, known)
-  return meant === undefined ? '' : `; did you mean ${quote(meant)}?`
 }

@@ -1,9 +1,8 @@
-import { nearest } from '../../kernel/suggest.ts'
 import type { Finding, Locate } from '../review/finding.ts'
 import { quote } from '../rule/rule.ts'
 import { ancestorsByRole } from '../set/inheritance.ts'
 import type { PolicySet } from '../set/policy-set.ts'
-import { type NamedRole, namedRoles } from './named-roles.ts'
+import { type NamedRole, namedRoles, suggestion } from './named-roles.ts'
 
 /** Role keys from elsewhere, and where that is. */
 export type KnownRoles = ReturnType<typeof knownRoles>
@@ -59,10 +58,7 @@ function absent(
 /** Each suggestion compares with every known role, so a large policy goes without. */
 function suggestionsFor(roles: readonly NamedRole[], known: ReadonlySet<string>) {
   const isSmall = roles.length * known.size <= mostComparisons
-  return (roleKey: string) => {
-    const meant = isSmall ? nearest(roleKey, known) : undefined
-    return meant === undefined ? '' : `; did you mean ${quote(meant)}?`
-  }
+  return (roleKey: string) => (isSmall ? suggestion(roleKey, known) : '')
 }
 
 const mostComparisons = 100_000

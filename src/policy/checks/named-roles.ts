@@ -1,4 +1,5 @@
-import type { Origin } from '../rule/rule.ts'
+import { nearest } from '../../kernel/suggest.ts'
+import { type Origin, quote } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 
 /** A role key that a policy names, and where it does so first. */
@@ -27,4 +28,10 @@ export function namedRoles({ rules, inheritances }: PolicySet): ReadonlyMap<stri
     take(parentKey, origin, 'path')
   }
   return roles
+}
+
+/** The role that was probably meant, for the end of a message. */
+export function suggestion(roleKey: string, known: Iterable<string>): string {
+  const meant = nearest(roleKey, known)
+  return meant === undefined ? '' : `; did you mean ${quote(meant)}?`
 }

@@ -2,25 +2,20 @@ import { firstMethod, type MethodBits, methodBits } from '../review/grants.ts'
 import { shapeOf } from '../review/pattern-tree.ts'
 import type { Rule } from '../rule/rule.ts'
 import type { Batch } from './batches.ts'
-import type { Version } from './changed-lines.ts'
-import { allowedAt, type Budget, findGain, type Gain, type Side } from './gain.ts'
+import type { Comparison } from './changed-lines.ts'
+import { allowedAt, findGain, type Gain, type Side } from './gain.ts'
 import type { RelevantRules } from './relevant-rules.ts'
 
 /** What the roles of a batch gain by one of its rules. */
 export type RuleGain = ReturnType<typeof gainsOf>[number]
 
-interface Comparison {
-  readonly from: Version
-  readonly to: Version
-  readonly relevant: RelevantRules
-  readonly budget: Budget
-}
+type RelevantComparison = Comparison & { readonly relevant: RelevantRules }
 
 /**
  * Evaluates a batch for its lead, and for another role only the rules that share a path with a rule
  * which that role has and the lead has not: for all others it gains what the lead gains.
  */
-export function gainsOf(batch: Batch, comparison: Comparison) {
+export function gainsOf(batch: Batch, comparison: RelevantComparison) {
   const { from, to, relevant } = comparison
   const find = (rule: Rule, sides: Sides) =>
     findGain(shapeOf(rule.path), methodBits(rule.method), { ...sides, budget: comparison.budget })
@@ -60,7 +55,7 @@ interface Sides {
   readonly to: Side
 }
 
-function sidesOf(roleKey: string, { from, to, relevant }: Comparison): Sides {
+function sidesOf(roleKey: string, { from, to, relevant }: RelevantComparison): Sides {
   return {
     from: [...relevant.treesOf(from, from.grants.lineage(roleKey)), from.grants.excluded],
     to: relevant.treesOf(to, to.grants.lineage(roleKey)),

@@ -2,6 +2,7 @@ import type { Grants } from '../review/grants.ts'
 import type { Inheritance, Rule } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import { inheritanceKey, ruleKey } from '../set/revision.ts'
+import type { Budget } from './gain.ts'
 
 /** One of the two policies that are compared. */
 export interface Version {
@@ -11,6 +12,13 @@ export interface Version {
   readonly ownRules: ReadonlyMap<string, readonly Rule[]>
   /** The inheritances that the other policy lacks. */
   readonly ownInheritances: readonly Inheritance[]
+}
+
+/** What searches for gains compare, and how long they may take together. */
+export interface Comparison {
+  readonly from: Version
+  readonly to: Version
+  readonly budget: Budget
 }
 
 /** Prepares two policies for the comparison in both directions. */

@@ -1,16 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createGrants } from '../review/grants.ts'
+import { createGrants, methodBits } from '../review/grants.ts'
+import { shapeOf } from '../review/pattern-tree.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import type { Tick } from '../steps.ts'
-import type { AccessChange, AccessDiff } from './access-change.ts'
+import type { AccessChange, AccessDiff, FoundChange } from './access-change.ts'
 import { possibleGains } from './casbin-changes.ts'
-import { createVersions, type Version } from './changed-lines.ts'
+import { type Comparison, createVersions, type Version } from './changed-lines.ts'
 import { diffInDomains } from './diff-in-domains.ts'
-import { newExclusions } from './exclusion-changes.ts'
-import type { Budget } from './gain.ts'
+import { findGain } from './gain.ts'
 import { newAccess } from './rule-changes.ts'
 import { bySeverity, severityOf } from './severity.ts'
+import { grantOf } from './shares.ts'
 import { newSuperuserAccess } from './superuser-changes.ts'
+import { widest } from './widest.ts'
 
 /**
  * Compares the access that two policies give, not their lines. The model is finite: the roles that
@@ -62,15 +64,15 @@ function changesOf(
   { from, to }: { readonly from: Version; readonly to: Version },
   tick: Tick,
 ): readonly AccessChange[] {
-  const budget: Budget = { steps: mostSteps }
+  const comparison = { from, to, budget: { steps: mostSteps } }
   // With another use of domains, each access may have changed, as with another matcher.
   const isCasbin = [from, to].some(
     ({ set: { model } }) => model.casbin !== undefined || model.domain !== undefined,
   )
   const found = [
-    ...newExclusions(from, to, budget),
-    ...(isCasbin ? [] : newSuperuserAccess({ from, to, budget })),
-    ...(isCasbin ? possibleGains(from.set, to.set) : newAccess({ from, to, budget }, tick)),
+    ...newExclusions(comparison),
+    ...(isCasbin ? [] : newSuperuserAccess(comparison)),
+    ...(isCasbin ? possibleGains(from.set, to.set) : newAccess(comparison, tick)),
   ]
   return found.map((change) => ({
     direction,
@@ -78,6 +80,18 @@ function changesOf(
     ...change,
     line: direction === 'gain' ? change.line : opposite[change.line],
   }))
+}
+
+/** The exclusions by which calls need no permission any more. */
+function newExclusions({ from, to, budget }: Comparison): readonly FoundChange[] {
+  const sides = { from: [from.grants.excluded], to: [to.grants.excluded], budget }
+  return widest(to.set.exclusions).flatMap((exclusion): FoundChange[] => {
+    const gain = findGain(shapeOf(exclusion.path), methodBits(exclusion.method), sides)
+    if (gain === undefined) return []
+    const { origin, until } = exclusion
+    const shares = [{ roles: [], grants: [grantOf(exclusion, gain)] }]
+    return [{ cause: 'exclusion', line: 'added', origin, until, roleKey: undefined, shares }]
+  })
 }
 
 const opposite = { added: 'removed', removed: 'added' } as const

@@ -2,16 +2,9 @@ import type { Tick } from '../steps.ts'
 import type { FoundChange, Share } from './access-change.ts'
 import { gainsOf, type RuleGain } from './batch-gains.ts'
 import { type Batch, batchesOf } from './batches.ts'
-import type { Version } from './changed-lines.ts'
-import type { Budget } from './gain.ts'
+import type { Comparison } from './changed-lines.ts'
 import { relevantRules } from './relevant-rules.ts'
 import { inOrder, sharesOfBatch, sharesOfRule } from './shares.ts'
-
-interface Comparison {
-  readonly from: Version
-  readonly to: Version
-  readonly budget: Budget
-}
 
 /** The rules and `g` lines by which roles gain access. */
 export function newAccess(comparison: Comparison, tick: Tick): readonly FoundChange[] {

@@ -2,16 +2,10 @@ import { methodBits, treeOf } from '../review/grants.ts'
 import { shapeOf } from '../review/pattern-tree.ts'
 import { ANY_METHOD, type Rule } from '../rule/rule.ts'
 import type { FoundChange } from './access-change.ts'
-import type { Version } from './changed-lines.ts'
-import { type Budget, findGain, type Gain, type Side } from './gain.ts'
+import type { Comparison, Version } from './changed-lines.ts'
+import { findGain, type Gain, type Side } from './gain.ts'
 import { inOrder, sharesOfRule } from './shares.ts'
 import { widest } from './widest.ts'
-
-interface Comparison {
-  readonly from: Version
-  readonly to: Version
-  readonly budget: Budget
-}
 
 /** What roles gain that are superusers in one of the two policies. */
 export function newSuperuserAccess(comparison: Comparison): readonly FoundChange[] {

@@ -1,6 +1,7 @@
 import type { SuperuserClause } from '../model/superuser.ts'
 import type { Inheritance, Rule } from '../rule/rule.ts'
 import { endOf } from '../rule/until.ts'
+import type { PolicySet } from '../set/policy-set.ts'
 import { rowsPerStep, type Steps } from '../steps.ts'
 import { ancestorEnds } from './ancestor-ends.ts'
 import type { ScopedLineages } from './index-domains.ts'
@@ -22,26 +23,16 @@ export interface IndexExpiry {
   readonly superusers: { readonly clauses: Uint16Array; readonly ends: Float64Array }
 }
 
+/** The roles of an index, and the lists of their ancestors. */
+interface RoleLists {
+  readonly roles: Numbers
+  readonly lineages: Lineages
+}
+
 /** `undefined` if no line expires. */
 export function* indexExpiry(
-  {
-    rules,
-    inheritances,
-    superusers,
-  }: {
-    readonly rules: readonly Rule[]
-    readonly inheritances: readonly Inheritance[]
-    readonly superusers: readonly SuperuserClause[]
-  },
-  {
-    roles,
-    lineages,
-    scoped,
-  }: {
-    readonly roles: Numbers
-    readonly lineages: Lineages
-    readonly scoped?: ScopedLineages | undefined
-  },
+  { rules, inheritances, model: { superusers = [] } }: PolicySet,
+  { roles, lineages, scoped }: RoleLists & { readonly scoped: ScopedLineages | undefined },
 ): Steps<IndexExpiry | undefined> {
   const ofRules = yield* endsOfRules(rules)
   const expires = inheritances.some(({ until }) => until !== undefined)
@@ -61,7 +52,7 @@ export function* indexExpiry(
 
 function* endsOfAncestors(
   inheritances: readonly Inheritance[],
-  { roles, lineages }: { readonly roles: Numbers; readonly lineages: Lineages },
+  { roles, lineages }: RoleLists,
 ): Steps<Float64Array> {
   const endsOf = yield* ancestorEnds(inheritances)
   const ancestors = new Float64Array(lineages.ancestors.length)
@@ -96,11 +87,7 @@ function* endsOfRules(
 
 function superuserEnds(
   clauses: readonly SuperuserClause[],
-  {
-    roles: { texts },
-    lineages,
-    ancestors,
-  }: { readonly roles: Numbers; readonly lineages: Lineages; readonly ancestors: Float64Array },
+  { roles: { texts }, lineages, ancestors }: RoleLists & Pick<IndexExpiry, 'ancestors'>,
 ): IndexExpiry['superusers'] {
   if (clauses.length === 0) return { clauses: new Uint16Array(0), ends: new Float64Array(0) }
   const chosen = new Uint16Array(texts.length)

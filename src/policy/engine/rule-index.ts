@@ -32,7 +32,8 @@ export interface RuleIndex {
 }
 
 /** Indexes a policy set, in steps. A rule is identified by its place in the set. */
-export function* indexRules({ rules, inheritances, model }: PolicySet): Steps<RuleIndex> {
+export function* indexRules(set: PolicySet): Steps<RuleIndex> {
+  const { rules, inheritances, model } = set
   const roles = createNumbers()
   const trieBuilder = createPathTrieBuilder()
   // Roles share their paths: most rules name one that another rule has named before.
@@ -59,10 +60,7 @@ export function* indexRules({ rules, inheritances, model }: PolicySet): Steps<Ru
   const scoped =
     model.domain?.scopedRoles === true ? yield* scopedLineages(inheritances, roles) : undefined
   const lineages = scoped?.lineages ?? (yield* lineagesOf(inheritances, roles))
-  const expiry = yield* indexExpiry(
-    { rules, inheritances, superusers },
-    { roles, lineages, scoped },
-  )
+  const expiry = yield* indexExpiry(set, { roles, lineages, scoped })
   const domains = domainRoots?.finish(scoped)
   return {
     trie: trieBuilder.nodes(),

@@ -3,7 +3,7 @@ import type { Problem } from '../../kernel/errors.ts'
 import { canonicalPath, everyAllowance } from '../rule/canonical-path.ts'
 import { methodProblem, quote } from '../rule/rule.ts'
 import { parseUntil } from '../rule/until.ts'
-import { parseTexts } from '../rule/yaml-texts.ts'
+import { type Complain, parseTexts } from '../rule/yaml-texts.ts'
 import { reportByteOrderMarks } from '../set/byte-order-mark.ts'
 import { type Answer, answerSteps, type Expectation } from './test-suite.ts'
 
@@ -42,14 +42,8 @@ export function parseTestFile(
 
 const form = 'each entry with role, method, path and "expect: allow" or "expect: deny"'
 
-function readTest(
-  item: unknown,
-  complain: (node: unknown, message: string) => void,
-): WrittenTest | undefined {
-  if (!isMap(item)) {
-    complain(item, `invalid test: write a mapping, ${form}`)
-    return undefined
-  }
+function readTest(item: unknown, complain: Complain): WrittenTest | undefined {
+  if (!isMap(item)) return complain(item, `invalid test: write a mapping, ${form}`)
   const entry: { [key in Key]?: string } = {}
   let sound = true
   for (const { key, value } of item.items) {

@@ -44,21 +44,16 @@ export function hasDomain({ casbin, definition }: Model): boolean {
   return (casbin ?? definition)?.domain !== undefined
 }
 
-/** Which engine decides by a model, and why. */
-interface EngineChoice {
-  readonly name: 'index' | 'casbin'
-  readonly reason: string
-}
-
-/** The index for models of the index grammar, Casbin for the others. */
-export function engineFor({ casbin }: Model): EngineChoice {
+/** Which engine decides by a model, and why: the index for models of the index grammar, else Casbin. */
+export function engineFor({ casbin }: Model) {
   if (casbin === undefined) {
     return {
       name: 'index',
       reason:
         'the model is in the index grammar: decision time does not depend on the number of rules',
-    }
+    } as const
   }
   const why = casbin.outsideIndex.join('; ')
-  return { name: 'casbin', reason: `${why}; decision time grows with the number of rules` }
+  const reason = `${why}; decision time grows with the number of rules`
+  return { name: 'casbin', reason } as const
 }

@@ -1,6 +1,9 @@
 import { LineCounter, type Node, parseDocument } from 'yaml'
 import type { Problem } from '../../kernel/errors.ts'
 
+/** Reports a problem at the place of a node, or at the beginning. */
+export type Complain = (node: unknown, message: string) => undefined
+
 interface TextPlace {
   readonly file: string
   readonly line: number
@@ -33,8 +36,9 @@ export function parseTexts(
     report({ file: file.name, line, message })
     return undefined
   }
-  /** Reports a problem at the place of a node, or at the beginning. */
-  const complain = (node: unknown, message: string) => report({ ...placeOf(node), message })
+  const complain: Complain = (node, message) => {
+    report({ ...placeOf(node), message })
+  }
   for (const { pos, message } of [...errors, ...warnings]) complain({ range: pos }, message)
   return errors.length > 0 ? undefined : { contents, placeOf, complain }
 }

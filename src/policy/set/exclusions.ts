@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq } from 'yaml'
 import type { Problem } from '../../kernel/errors.ts'
 import { patternProblem } from '../rule/pattern.ts'
 import { ANY_METHOD, type Exclusion, methodProblem } from '../rule/rule.ts'
-import { parseTexts } from '../rule/yaml-texts.ts'
+import { type Complain, parseTexts } from '../rule/yaml-texts.ts'
 import { exclusionExpiry } from './exclusion-expiry.ts'
 
 /**
@@ -48,13 +48,9 @@ export function parseExclusions(
 
 type WrittenExclusion = Omit<Exclusion, 'origin'>
 
-function readEntry(
-  item: unknown,
-  complain: (node: unknown, message: string) => void,
-): WrittenExclusion | undefined {
+function readEntry(item: unknown, complain: Complain): WrittenExclusion | undefined {
   if (!isMap(item)) {
-    complain(item, 'invalid entry: write a mapping with method, path and reason')
-    return undefined
+    return complain(item, 'invalid entry: write a mapping with method, path and reason')
   }
   const entry = { method: '', path: '', reason: '' }
   let sound = true

@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml'
 import type { Problem } from '../../kernel/errors.ts'
 import { patternProblem } from '../rule/pattern.ts'
 import { ANY_METHOD, METHODS, nameProblem, type Origin, quote } from '../rule/rule.ts'
-import { parseTexts } from '../rule/yaml-texts.ts'
+import { type Complain, parseTexts } from '../rule/yaml-texts.ts'
 
 /** The calls that a guardrail is about: some methods on the paths of a pattern. */
 export interface GuardedCalls {
@@ -61,9 +61,6 @@ export function parseGuardrails(
   })
 }
 
-/** Reports what is wrong with an entry, and where. */
-type Complain = (node: unknown, message: string) => void
-
 const keys = [
   'only',
   'may',
@@ -82,17 +79,13 @@ const forms =
   'each entry begins with "only", "nobody but admin", "never both", "public at most", "every route" or "no grant longer than"'
 
 function fieldsOf(item: unknown, complain: Complain): Fields | undefined {
-  if (!isMap(item)) {
-    complain(item, `invalid guardrail: write a mapping; ${forms}`)
-    return undefined
-  }
+  if (!isMap(item)) return complain(item, `invalid guardrail: write a mapping; ${forms}`)
   const fields: { [key in Key]?: ParsedNode } = {}
   for (const { key, value } of item.items) {
     const name = keys.find((each) => isScalar(key) && each === key.value)
     if (name === undefined || value === null) {
       const why = name === undefined ? `unknown key: use ${keys.join(', ')}` : 'must have a value'
-      complain(key, why)
-      return undefined
+      return complain(key, why)
     }
     fields[name] = value as ParsedNode
   }
@@ -110,13 +103,11 @@ function demandOf(fields: Fields, item: unknown, complain: Complain): Demand | u
   const node = name && fields[name]
   const stray = others.find((each) => name === undefined || !companions[name]?.includes(each))
   if (node === undefined || name === undefined || !isDemand(name)) {
-    complain(item, `incomplete guardrail: ${forms}`)
-    return undefined
+    return complain(item, `incomplete guardrail: ${forms}`)
   }
   if (stray === undefined) return readers[name](node, { fields, complain })
   const message = `${stray} cannot be combined with ${quote(name)}: write an entry for each`
-  complain(fields[stray], message)
-  return undefined
+  return complain(fields[stray], message)
 }
 
 function isDemand(key: Key): key is keyof typeof readers {
@@ -147,8 +138,7 @@ const readers: Readonly<Record<Exclude<Key, 'may' | 'for' | 'reason'>, Reader>> 
       return { kind: 'never-both', pair: [first, second] }
     }
     const message = 'never both needs two entries, such as [POST /payments, POST /approvals]'
-    if (list !== undefined) complain(node, message)
-    return undefined
+    return list && complain(node, message)
   },
   'public at most'(node, { complain }) {
     const list = allOf(node, (item) => callsOf(item, complain))
@@ -156,8 +146,7 @@ const readers: Readonly<Record<Exclude<Key, 'may' | 'for' | 'reason'>, Reader>> 
   },
   'every route'(node, { complain }) {
     if (textOf('every route', node, complain) === 'has a test') return { kind: 'route-tests' }
-    complain(node, 'every route must be "has a test"')
-    return undefined
+    return complain(node, 'every route must be "has a test"')
   },
   'no grant longer than'(node, { fields, complain }) {
     const text = textOf('the time', node, complain) ?? ''
@@ -170,9 +159,7 @@ const readers: Readonly<Record<Exclude<Key, 'may' | 'for' | 'reason'>, Reader>> 
 }
 
 function textOf(name: string, node: ParsedNode, complain: Complain): string | undefined {
-  if (isScalar(node)) return String(node.value).trim()
-  complain(node, `${name} must be one text`)
-  return undefined
+  return isScalar(node) ? String(node.value).trim() : complain(node, `${name} must be one text`)
 }
 
 /** What each item of a list is; one text stands for a list of it. `undefined` if one of them is wrong. */
@@ -190,9 +177,7 @@ function rolesOf(node: ParsedNode, complain: Complain): readonly string[] | unde
   return allOf(node, (item) => {
     const role = textOf('a role key', item, complain)
     const problem = role === '' ? 'role key must not be empty' : nameProblem('role key', role ?? '')
-    if (problem === undefined) return role
-    complain(item, problem)
-    return undefined
+    return problem === undefined ? role : complain(item, problem)
   })
 }
 
@@ -218,9 +203,7 @@ function callsOf(node: ParsedNode, complain: Complain): GuardedCalls | undefined
     named === '' || !isKnown
       ? `${quote(text)} is not a call: ${form}`
       : patternProblem(path, { keyMatch: true, keyMatch2: true })
-  if (problem === undefined) return { text, methods, path }
-  complain(node, problem)
-  return undefined
+  return problem === undefined ? { text, methods, path } : complain(node, problem)
 }
 
 function describe(demand: Demand): string {

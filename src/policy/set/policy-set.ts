@@ -87,7 +87,7 @@ export function* parseKeyed(files: readonly PolicyFile[]): Steps<KeyedSet> {
   checkInheritances(inheritances.list, report)
   // A table whose every line is bad is not empty.
   if (problems.length === 0) checkEmptiness(tables, lines, report)
-  if (problems.length > 0 || model === undefined) throw new Invalid(inOrder(problems))
+  if (problems.length > 0 || model === undefined) throw new Invalid(problems.toSorted(byPlace))
 
   const hasUntil = lines.some((each) => each.hasUntil)
   const ruleKeys = ordered || hasUntil ? rules.list.map(keyed(ruleKey)) : rules.keys
@@ -197,9 +197,8 @@ function checkEmptiness(
   }
 }
 
-function inOrder(problems: readonly Problem[]): readonly Problem[] {
-  return problems.toSorted((a, b) => {
-    if (a.file !== b.file) return a.file < b.file ? -1 : 1
-    return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
-  })
+/** By file, line and column. */
+export function byPlace(a: Problem, b: Problem): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 }

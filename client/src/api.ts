@@ -834,9 +834,11 @@ export type PolicyPropose = {
   /** Signatures that do not count. */
   readonly otherSignatures: number
   readonly diff?: AccessDiff | undefined
-} | {
+} | TestedPolicy | {
   readonly ok: false
-  readonly [member: string]: unknown
+  readonly errors: readonly FileProblem[]
+  readonly directory?: string | undefined
+  readonly revision?: string | undefined
 }
 
 export type PolicyPush = {
@@ -978,9 +980,11 @@ export type PolicyPush = {
     } | undefined
   }
   readonly diff?: AccessDiff | undefined
-} | {
+} | TestedPolicy | {
   readonly ok: false
-  readonly [member: string]: unknown
+  readonly errors: readonly FileProblem[]
+  readonly directory?: string | undefined
+  readonly revision?: string | undefined
 }
 
 export type PolicyPushPlan = {
@@ -1262,53 +1266,7 @@ export interface PolicyStatus {
   } | null
 }
 
-export type PolicyTest = {
-  readonly ok: boolean
-  readonly directory: string
-  readonly revision: string
-  readonly tests: number
-  readonly failed: number
-  readonly failures: readonly {
-    readonly file: string
-    readonly line: number
-    readonly column: number
-    readonly message: string
-    readonly expectation: {
-      readonly role?: string | undefined
-      readonly domain?: string | undefined
-      readonly method: string
-      readonly path: string
-      readonly host?: string | undefined
-      readonly expect: string
-      readonly step?: string | undefined
-      readonly reason?: string | undefined
-      readonly withoutRules: boolean
-      readonly at?: string | undefined
-    }
-    readonly decision: {
-      readonly allowed: boolean
-      readonly step: string
-      readonly isUnserved?: boolean | undefined
-      readonly rule?: Rule | undefined
-      readonly exclusion?: Exclusion | undefined
-      readonly revision: string
-    }
-  }[]
-  readonly coverage: {
-    readonly rules: {
-      readonly total: number
-      readonly decided: number
-      readonly undecided: readonly Rule[]
-    }
-    readonly exclusions: {
-      readonly total: number
-      readonly decided: number
-      readonly undecided: readonly Exclusion[]
-    }
-    readonly percent: number
-  }
-  readonly warnings: readonly Finding[]
-} | {
+export type PolicyTest = TestedPolicy | {
   readonly ok: false
   readonly directory: string
   readonly errors: readonly FileProblem[]
@@ -1859,6 +1817,54 @@ export interface TargetOut {
   readonly upstream: string
   readonly target: string
   readonly state: 'circuit-open' | 'circuit-half-open' | 'unhealthy' | 'ejected'
+}
+
+export interface TestedPolicy {
+  readonly ok: boolean
+  readonly directory: string
+  readonly revision: string
+  readonly tests: number
+  readonly failed: number
+  readonly failures: readonly {
+    readonly file: string
+    readonly line: number
+    readonly column: number
+    readonly message: string
+    readonly expectation: {
+      readonly role?: string | undefined
+      readonly domain?: string | undefined
+      readonly method: string
+      readonly path: string
+      readonly host?: string | undefined
+      readonly expect: string
+      readonly step?: string | undefined
+      readonly reason?: string | undefined
+      readonly withoutRules: boolean
+      readonly at?: string | undefined
+    }
+    readonly decision: {
+      readonly allowed: boolean
+      readonly step: string
+      readonly isUnserved?: boolean | undefined
+      readonly rule?: Rule | undefined
+      readonly exclusion?: Exclusion | undefined
+      readonly revision: string
+    }
+  }[]
+  readonly coverage: {
+    readonly rules: {
+      readonly total: number
+      readonly decided: number
+      readonly undecided: readonly Rule[]
+    }
+    readonly exclusions: {
+      readonly total: number
+      readonly decided: number
+      readonly undecided: readonly Exclusion[]
+    }
+    readonly percent: number
+  }
+  readonly warnings: readonly Finding[]
 }
 
 export type TokenList = readonly {

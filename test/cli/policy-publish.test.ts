@@ -168,6 +168,21 @@ describe('postern policy push', () => {
     expect(code).toBe(4)
   })
 
+  test('says what failed as "policy test" does, with the dates of the files', async () => {
+    const csv = '# postern: until 2099-01-01\np, clerk, /orders, GET\n'
+    const cwd = await folder({
+      ...{ ...filesOf(...first), 'policies/policy.csv': csv },
+      'policies/tests/a_test.yaml':
+        '- { role: clerk, method: GET, path: /orders, expect: deny, reason: why }',
+    })
+
+    const pushed = await run(['push', '-m', 'x', '--yes', '--output', 'json'], { cwd })
+    const tested = await run(['test', '--output', 'json'], { cwd })
+
+    expect([pushed.code, JSON.parse(pushed.out)]).toEqual([4, JSON.parse(tested.out)])
+    expect(JSON.parse(pushed.out).failures[0].decision.rule.until).toBe('2099-01-01')
+  })
+
   test('publishes a policy without rules when told to', async () => {
     const cwd = await folder({ ...filesOf(), 'policies/policy.csv': '# postern: empty' })
 

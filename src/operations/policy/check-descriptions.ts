@@ -56,6 +56,26 @@ const decision = Type.Object({
   ...{ rule: Type.Optional(rule), exclusion: Type.Optional(exclusion), revision: text },
 })
 
+/** What the tests of a valid policy say. */
+export const testedPolicy = Type.Object(
+  {
+    ...{ ok: flag, directory: text, revision: text, tests: whole, failed: whole },
+    failures: list(
+      Type.Object({
+        ...{ file: text, line: whole, column: whole, message: text },
+        ...{ expectation: Type.Object(expectation), decision },
+      }),
+    ),
+    coverage: Type.Object({
+      rules: Type.Object({ total: whole, decided: whole, undecided: list(rule) }),
+      exclusions: Type.Object({ total: whole, decided: whole, undecided: list(exclusion) }),
+      percent: whole,
+    }),
+    warnings: list(finding),
+  },
+  { title: 'TestedPolicy' },
+)
+
 export const policyTest = question({
   name: 'policy test',
   summary: 'run the tests of a policy directory',
@@ -83,21 +103,7 @@ The report lists rules and exclusions that no test covers.`,
     },
   },
   document: Type.Union([
-    Type.Object({
-      ...{ ok: flag, directory: text, revision: text, tests: whole, failed: whole },
-      failures: list(
-        Type.Object({
-          ...{ file: text, line: whole, column: whole, message: text },
-          ...{ expectation: Type.Object(expectation), decision },
-        }),
-      ),
-      coverage: Type.Object({
-        rules: Type.Object({ total: whole, decided: whole, undecided: list(rule) }),
-        exclusions: Type.Object({ total: whole, decided: whole, undecided: list(exclusion) }),
-        percent: whole,
-      }),
-      warnings: list(finding),
-    }),
+    testedPolicy,
     Type.Object({ ok: Type.Literal(false), directory: text, errors: list(problem) }),
   ]),
 })

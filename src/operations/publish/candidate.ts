@@ -4,6 +4,7 @@ import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { decline, Refused } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { InputOf } from '../operation.ts'
+import { dated } from '../policy/dated.ts'
 import { type EngineReport, reportEngine, slownessOf } from '../policy/engine-cost.ts'
 import { isCommit } from '../policy/git-directory.ts'
 import { reviewDirectory } from '../policy/review.ts'
@@ -61,7 +62,7 @@ export async function readCandidate(
   const isUntested = tests.outcomes.length === 0 && set.rules.length > 0 && !input['no-tests']
   tell({ tests, directory: name, about, isUntested })
   if (tests.failures.length > 0 || isUntested) {
-    const document = { ok: false, ...testsDocument(review, tests) }
+    const document = dated({ ok: false, ...testsDocument(review, tests) })
     throw new Refused({ document, outcome: 'testsFailed' })
   }
   if (set.rules.length === 0 && !input['allow-empty']) {

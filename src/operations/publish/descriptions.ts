@@ -3,10 +3,10 @@ import type { FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { Obstacle } from '../../policy/shadow/promotion.ts'
 import type { Head, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { change, local, question } from '../operation.ts'
-import { accessDiff } from '../policy/check-descriptions.ts'
+import { accessDiff, testedPolicy } from '../policy/check-descriptions.ts'
 import type { diffDocument } from '../policy/diff-document.ts'
 import { replayed } from '../policy/evidence-descriptions.ts'
-import { engine } from '../policy/schemas.ts'
+import { engine, problem } from '../policy/schemas.ts'
 import { facts } from '../running/descriptions.ts'
 import {
   flag,
@@ -309,8 +309,14 @@ const publication = Type.Object({
 export type PublishedDocument = ValueOf<typeof publication>
 /** What would be published. */
 export type PublishPlan = ValueOf<typeof publishPlan>
-/** The policy is not valid, or a test failed: what "policy test" answers. */
-const unfit = Type.Object({ ok: Type.Literal(false) }, { additionalProperties: true })
+/** A test failed, a directory is not valid, or a stored policy breaks a guardrail. */
+const unfit = Type.Union([
+  testedPolicy,
+  Type.Object({
+    ...{ ok: Type.Literal(false), errors: list(problem) },
+    ...{ directory: Type.Optional(text), revision: Type.Optional(text) },
+  }),
+])
 
 const { replay: _, ...shadowChecked } = checked
 const shadowPlan = Type.Object({

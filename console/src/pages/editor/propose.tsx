@@ -62,7 +62,7 @@ function ProposeDialog(props: ProposeProps & { readonly onClose: () => void }) {
     if (answer === undefined) return
     const { document } = answer
     if (!('ok' in document)) return onProposed(document.revision)
-    const failed = Number(document['failed'] ?? 0)
+    const failed = 'failed' in document ? document.failed : 0
     setProblem(failed > 0 ? texts.testsFail(failed) : texts.untested)
   }
   const submit = async (event: Event) => {

@@ -1,5 +1,5 @@
+import { InvalidInput } from '../../../operations/invalid-input.ts'
 import type { policyMatrix } from '../../../operations/policy/descriptions.ts'
-import { UsageError } from '../../command.ts'
 import { json } from '../../format.ts'
 import { noteLines, type ViewOf } from '../../view.ts'
 import { formatSheet } from './csv.ts'
@@ -13,7 +13,7 @@ type View = ViewOf<typeof policyMatrix, string>
 /** With `hasNotes`, the text has the notes inside. */
 function shownBy(format: (sheet: Sheet) => string, hasNotes = false): View['text'] {
   return ({ document, shown = '' }, { compact }) => {
-    if (compact) throw new UsageError('--compact is for --output json')
+    if (compact) throw new InvalidInput(undefined, '--compact is for --output json')
     const out = format({ ...document, policy: shown })
     return { out, err: hasNotes ? '' : noteLines(document.notes) }
   }

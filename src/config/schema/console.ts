@@ -1,14 +1,14 @@
-import { HOST, ORIGIN } from './patterns.ts'
+import { ORIGIN } from './patterns.ts'
 import {
+  certificateFiles,
   DAY_SECONDS,
-  file,
   flag,
   integer,
+  listening,
   optionalGroup,
   optionalString,
   section,
   string,
-  text,
 } from './setting-builders.ts'
 import { Type } from './type.ts'
 
@@ -32,22 +32,15 @@ export const consoleSettings = section(
       false,
       'Start the console together with the gateway. The command "postern console" runs it alone and ignores this setting.',
     ),
-    host: text(
-      '127.0.0.1',
-      'Address or host name that the console binds to, without port or brackets. One that is not a loopback address requires console.tls, or console.url with https.',
-      HOST,
+    ...listening(
+      ...(['console', '127.0.0.1', 9200] as const),
+      ' One that is not a loopback address requires console.tls, or console.url with https.',
     ),
-    port: integer({ default: 9200, from: 0, to: 65_535 }, 'Port of the console. 0: any free port.'),
     url: optionalString(
       { maxLength: 1024, pattern: ORIGIN },
       'Origin by which browsers reach the console, such as https://console.example.com. Required behind a reverse proxy and for single sign-on. Unset: the console answers to IP addresses, localhost and console.host.',
     ),
-    tls: optionalGroup('TLS on the console. Unset: plain HTTP.', {
-      certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
-      keyFile: file(
-        'Path of the PEM private key of the certificate. Reloaded when the file changes.',
-      ),
-    }),
+    tls: optionalGroup('TLS on the console. Unset: plain HTTP.', certificateFiles),
     write: flag(
       false,
       'Offer operations that change accounts, sessions and policies. false: the management API has none of them.',

@@ -1,17 +1,16 @@
-import { HOST } from './patterns.ts'
 import {
+  certificateFiles,
   DAY_MS,
   directory,
-  file,
   flag,
   hostNames,
   integer,
+  listening,
   optionalGroup,
   reloadingInteger,
   section,
   string,
   TIB,
-  text,
 } from './setting-builders.ts'
 import { Type } from './type.ts'
 
@@ -20,15 +19,7 @@ export const applicationSettings = section('Mode, public listener and worker pro
     { default: 'prod', maxLength: 64 },
     'Mode of the gateway. Only the exact text dev has an effect: no captcha, and tokens that last about 100 years. Any other text means prod.',
   ),
-  host: text(
-    '0.0.0.0',
-    'Address or host name that the public listener binds to, without port or brackets.',
-    HOST,
-  ),
-  port: integer(
-    { default: 8000, from: 0, to: 65_535 },
-    'Port of the public listener. 0: any free port.',
-  ),
+  ...listening('public listener', '0.0.0.0', 8000),
   dataDirectory: directory(
     'data',
     'Directory for the embedded database and a generated signing key.',
@@ -65,40 +56,24 @@ export const applicationSettings = section('Mode, public listener and worker pro
 })
 
 export const tlsSettings = optionalGroup('TLS on the public listener. Unset: plain HTTP.', {
-  certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
-  keyFile: file('Path of the PEM private key of the certificate. Reloaded when the file changes.'),
+  ...certificateFiles,
   minVersion: Type.Enum(['TLSv1.2', 'TLSv1.3'], {
     default: 'TLSv1.2',
     description: 'Minimum TLS version of clients.',
   }),
 })
 
-export const opsSettings = section('Ops listener: health, readiness, metrics and version.', {
-  host: text(
-    '127.0.0.1',
-    'Address or host name that the ops listener binds to, without port or brackets.',
-    HOST,
-  ),
-  port: integer(
-    { default: 9100, from: 0, to: 65_535 },
-    'Port of the ops listener. 0: any free port.',
-  ),
-})
+export const opsSettings = section(
+  'Ops listener: health, readiness, metrics and version.',
+  listening('ops listener', '127.0.0.1', 9100),
+)
 
 export const forwardAuthSettings = section('Listener for forward-auth requests of other proxies.', {
   enabled: flag(
     false,
     'Answer forward-auth requests of nginx, Traefik, Caddy or Envoy (over HTTP or gRPC), which forward the traffic themselves. Requires application.trustedProxies.',
   ),
-  host: text(
-    '127.0.0.1',
-    'Address or host name that the forward-auth listener binds to, without port or brackets.',
-    HOST,
-  ),
-  port: integer(
-    { default: 9101, from: 0, to: 65_535 },
-    'Port of the forward-auth listener. 0: any free port.',
-  ),
+  ...listening('forward-auth listener', '127.0.0.1', 9101),
 })
 
 /** Limits of requests reload. The others belong to connections and to the parser, which outlive requests. */

@@ -1,5 +1,5 @@
 import type { TProperties } from 'typebox'
-import { HEADER_NAME, HOST_PATTERN, UPSTREAM_NAME } from './patterns.ts'
+import { HEADER_NAME, HOST, HOST_PATTERN, UPSTREAM_NAME } from './patterns.ts'
 import { Type } from './type.ts'
 
 /** The upper bound of every timeout. */
@@ -68,6 +68,16 @@ export const text = (value: string, description: string, pattern?: string) =>
 
 const form = (pattern: string | undefined) => (pattern === undefined ? {} : { pattern })
 
+/** Where a listener binds to. `more` goes on about the host. */
+export const listening = (what: string, address: string, port: number, more = '') => ({
+  host: text(
+    address,
+    `Address or host name that the ${what} binds to, without port or brackets.${more}`,
+    HOST,
+  ),
+  port: integer({ default: port, from: 0, to: 65_535 }, `Port of the ${what}. 0: any free port.`),
+})
+
 /** A setting for the name of a header that carries identity. */
 export const headerName = (value: string, carries: string) =>
   text(value, `Name of the header that carries ${carries}.`, HEADER_NAME)
@@ -77,6 +87,12 @@ export const file = (description: string) =>
   Type.String({ minLength: 1, maxLength: 1024, isPath: true, description })
 
 export const optionalFile = (description: string) => Type.Optional(file(description))
+
+/** The files of a listener with TLS. */
+export const certificateFiles = {
+  certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
+  keyFile: file('Path of the PEM private key of the certificate. Reloaded when the file changes.'),
+}
 
 /** A setting for the path of a directory. */
 export const directory = (value: string, description: string) =>

@@ -33,18 +33,13 @@ export function startThread<Message>(
 export class CallTimeout extends Error {}
 
 /** A thread that answers calls. It keeps the process running only while one is open. */
-export interface CallableThread<Task, Reply> {
-  /** Throws `CallTimeout`, or another error when the thread ends first; its cause says why. */
-  readonly call: (task: Task, timeoutMs?: number) => Promise<Reply>
-  /** Ends the thread, also in the middle of a computation. */
-  readonly end: () => Promise<unknown>
-}
+export type CallableThread<Task, Reply> = ReturnType<typeof startCallable<Task, Reply>>
 
 /** Starts a thread whose file calls `answerCalls`. */
 export function startCallable<Task, Reply>(
   file: URL,
   { onEnd = () => {}, ...options }: WorkerOptions & { readonly onEnd?: () => void } = {},
-): CallableThread<Task, Reply> {
+) {
   const open = new Map<number, PromiseWithResolvers<Reply>>()
   let calls = 0
   let ended: Error | undefined
@@ -58,7 +53,8 @@ export function startCallable<Task, Reply>(
   })
 
   return {
-    async call(task, timeoutMs) {
+    /** Throws `CallTimeout`, or another error when the thread ends first; its cause says why. */
+    async call(task: Task, timeoutMs?: number) {
       if (ended !== undefined) throw ended
       const id = ++calls
       const answer = Promise.withResolvers<Reply>()
@@ -75,6 +71,7 @@ export function startCallable<Task, Reply>(
         if (open.size === 0) thread.unref()
       }
     },
+    /** Ends the thread, also in the middle of a computation. */
     end: () => thread.terminate(),
   }
 }

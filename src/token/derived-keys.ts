@@ -17,24 +17,21 @@ export function findLastingKey(keys: () => KeySet, purpose: string): () => strin
 }
 
 /** Secrets for a purpose other than tokens, by the id of the signing key. */
-export interface DerivedKeys {
-  /** From the current signing key. Throws a Fault without one. */
-  current(): { readonly id: string; readonly key: string }
-  /** From a key whose private part is loaded. */
-  find(id: string): string | undefined
-}
+export type DerivedKeys = ReturnType<typeof createDerivedKeys>
 
 /**
  * Derives from the active keys, so that replicas with the same keys agree without communication, and
  * data made under a key can be checked until that key is removed, also after a rotation.
  */
-export function createDerivedKeys(keys: () => KeySet, purpose: string): DerivedKeys {
+export function createDerivedKeys(keys: () => KeySet, purpose: string) {
   return {
+    /** From the current signing key. Throws a Fault without one. */
     current() {
       const signer = signerOf(keys())
       return { id: signer.kid ?? '', key: signer.derive(purpose) }
     },
-    find: (id) =>
+    /** From a key whose private part is loaded. */
+    find: (id: string) =>
       keys()
         .findSigning(id === '' ? undefined : id)
         ?.derive(purpose),

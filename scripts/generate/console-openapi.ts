@@ -33,7 +33,7 @@ export async function openApiDocument(
       title: 'Management API of Postern',
       version,
       description:
-        'Each operation runs the command of the same name. The answer is what the command prints with --output json; the header Postern-Exit-Code has its exit code.',
+        'Each operation does what the command of the same name does. The answer is what the command prints with --output json; the header Postern-Exit-Code has its exit code.',
     },
     servers: [{ url: '/console/api/v1' }],
     security: [...forPeople.security, { token: [] }],
@@ -85,7 +85,7 @@ function answerOf({ document, formats, mayDecline }: Documented): object {
   const schema = mayDecline ? { anyOf: [document, schemaRef('Errors')] } : document
   const others = Object.entries(textTypes).filter(([format]) => formats.includes(format))
   const content = Object.fromEntries(others.map(([, type]) => [type, textContent]))
-  return { ...printed, content: { ...jsonContent(schema), ...content } }
+  return { ...answered, content: { ...jsonContent(schema), ...content } }
 }
 
 function schemaRef(name: string): object {
@@ -173,23 +173,21 @@ const textContent = { schema: { type: 'string' } }
 
 const textTypes = { text: 'text/plain', csv: 'text/csv', jsonl: 'application/jsonl' }
 
-const printed = {
-  description: 'What the command printed.',
+const answered = {
+  description: 'The answer.',
   headers: {
     'Postern-Exit-Code': { description: 'Exit code of the command.', schema: { type: 'string' } },
   },
-  content: { 'application/json': {}, 'text/plain': textContent, 'text/csv': textContent },
 }
 
 function responses(schemas: Schemas): object {
   schemas.refer(errors, 'Errors')
   const content = {
     'application/problem+json': { schema: schemas.refer(problem, 'Problem') },
-    // What a command printed, where the caller asked for another format than JSON.
+    // Its first line, where the caller asked for another format than JSON.
     'text/plain': textContent,
   }
   return {
-    Printed: printed,
     Problem: { description: 'Another error: nothing there, too large, or a bug.', content },
     ...Object.fromEntries(
       Object.entries(problems).map(([status, description]) => [

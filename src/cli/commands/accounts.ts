@@ -1,18 +1,4 @@
-import {
-  dbMigrate,
-  userAdd,
-  userDelete,
-  userDisable,
-  userEnable,
-  userLink,
-  userList,
-  userPasswd,
-  userRename,
-  userRole,
-  userShow,
-  userTotp,
-  userUnlink,
-} from '../../operations/accounts/accounts.ts'
+import * as accounts from '../../operations/accounts/accounts.ts'
 import { tokenInspect, tokenRevoke } from '../../operations/tokens/tokens.ts'
 import type { Command } from '../command.ts'
 import { databaseFailures, operationCommand, storeFailures } from './operation-command.ts'
@@ -34,31 +20,31 @@ const changed = {
 const named = { ...changed, arguments: ['name'] } as const
 
 export const userCommands: readonly Command[] = [
-  operationCommand(userAdd, {
+  operationCommand(accounts.userAdd, {
     ...named,
     examples: [
       'postern user add alice --role editor',
       'postern user add alice --role editor --password-stdin < password.txt',
     ],
   }),
-  operationCommand(userPasswd, {
+  operationCommand(accounts.userPasswd, {
     ...named,
     examples: [
       'postern user passwd alice',
       'postern user passwd alice --password-stdin < password.txt',
     ],
   }),
-  operationCommand(userRole, {
+  operationCommand(accounts.userRole, {
     ...{ ...changed, arguments: ['name', 'role'] },
     examples: ['postern user role alice viewer  # alice must log in again'],
   }),
-  operationCommand(userDisable, { ...named, examples: ['postern user disable alice'] }),
-  operationCommand(userEnable, { ...named, examples: ['postern user enable alice'] }),
-  operationCommand(userRename, {
+  operationCommand(accounts.userDisable, { ...named, examples: ['postern user disable alice'] }),
+  operationCommand(accounts.userEnable, { ...named, examples: ['postern user enable alice'] }),
+  operationCommand(accounts.userRename, {
     ...{ ...changed, arguments: ['old', 'new'] },
     examples: ['postern user rename alice alice.smith'],
   }),
-  operationCommand(userLink, {
+  operationCommand(accounts.userLink, {
     ...named,
     exitCodes: {
       ...changed.exitCodes,
@@ -66,17 +52,17 @@ export const userCommands: readonly Command[] = [
     },
     examples: ['postern user link alice --provider corp --subject 248289761001'],
   }),
-  operationCommand(userUnlink, {
+  operationCommand(accounts.userUnlink, {
     ...named,
     exitCodes: { ...changed.exitCodes, 1: 'not done: unknown user, or not linked' },
     examples: ['postern user unlink alice', 'postern user unlink alice --provider corp'],
   }),
-  operationCommand(userDelete, {
+  operationCommand(accounts.userDelete, {
     ...named,
     examples: ['postern user delete alice', 'postern user delete alice --yes'],
     asking: async () => (await views()).userDeletion,
   }),
-  operationCommand(userTotp, {
+  operationCommand(accounts.userTotp, {
     arguments: ['name'],
     usage: ['NAME [--no-confirm] [--yes]', 'NAME --recovery-codes', 'NAME --remove', '--list'],
     exitCodes: {
@@ -94,13 +80,13 @@ export const userCommands: readonly Command[] = [
     view: async () => (await totpViews()).userTotpView,
     asking: async () => (await totpViews()).userTotpAsking,
   }),
-  operationCommand(userShow, {
+  operationCommand(accounts.userShow, {
     arguments: ['name'],
     exitCodes: { 0: 'shown', 1: 'unknown user', ...databaseFailures },
     examples: ['postern user show alice', 'postern user show alice --output json | jq .dataScope'],
     view: async () => (await views()).userShowView,
   }),
-  operationCommand(userList, {
+  operationCommand(accounts.userList, {
     exitCodes: { 0: 'listed', ...databaseFailures },
     examples: [
       'postern user list',
@@ -154,7 +140,7 @@ export const tokenCommands: readonly Command[] = [
 ]
 
 export const dbCommands: readonly Command[] = [
-  operationCommand(dbMigrate, {
+  operationCommand(accounts.dbMigrate, {
     exitCodes: {
       0: 'every table exists and matches',
       3: 'the configuration is not valid, or a table does not match',

@@ -1,22 +1,4 @@
-import {
-  policyCan,
-  policyCheck,
-  policyCoverage,
-  policyDenials,
-  policyDiff,
-  policyExplain,
-  policyFiles,
-  policyGuard,
-  policyHistory,
-  policyImport,
-  policyMatrix,
-  policyNames,
-  policyOpen,
-  policyReplay,
-  policyTest,
-  policyUnused,
-  policyWho,
-} from '../../operations/policy/policy.ts'
+import * as policy from '../../operations/policy/policy.ts'
 import { type Command, linesOption, outputIn, reportOption } from '../command.ts'
 import { followSpec } from '../follow/specs.ts'
 import { operationCommand } from './operation-command.ts'
@@ -46,7 +28,7 @@ const couldNotCount = {
 } as const
 
 /** `--gateway` shows with it what the push of a directory changes. */
-export const diff = operationCommand(policyDiff, {
+export const diff = operationCommand(policy.policyDiff, {
   ...{ arguments: ['from', 'to'], output: reportOption },
   exitCodes: {
     0: 'access stays the same or narrows',
@@ -66,7 +48,7 @@ export const diff = operationCommand(policyDiff, {
 })
 
 export const policyCommands: readonly Command[] = [
-  operationCommand(policyCheck, {
+  operationCommand(policy.policyCheck, {
     ...{ arguments: ['dir'], output: reportOption },
     exitCodes: {
       0: 'valid',
@@ -81,7 +63,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../policy/check-view.ts')).policyCheckView,
   }),
-  operationCommand(policyTest, {
+  operationCommand(policy.policyTest, {
     ...{ arguments: ['dir'], output: reportOption },
     exitCodes: {
       0: 'all tests passed',
@@ -98,7 +80,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../policy/test-view.ts')).policyTestView,
   }),
-  operationCommand(policyExplain, {
+  operationCommand(policy.policyExplain, {
     ...{ arguments: ['role', 'method', 'path'], outputBefore: 'policies' },
     usage: [
       'ROLE METHOD PATH [OPTIONS]',
@@ -125,7 +107,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/explain-view.ts')).policyExplainView,
   }),
-  operationCommand(policyWho, {
+  operationCommand(policy.policyWho, {
     ...{ arguments: ['method', 'path'], output: tableOption, outputBefore: 'policies' },
     exitCodes: {
       0: 'a role besides admin may make the call',
@@ -140,7 +122,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/who-view.ts')).policyWhoView,
   }),
-  operationCommand(policyCan, {
+  operationCommand(policy.policyCan, {
     ...{ arguments: ['role'], output: tableOption, outputBefore: 'policies' },
     exitCodes: {
       0: 'a rule allows the role something; with --compare, something that the other role may not do',
@@ -156,7 +138,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/can-view.ts')).policyCanView,
   }),
-  operationCommand(policyGuard, {
+  operationCommand(policy.policyGuard, {
     outputBefore: 'policies',
     exitCodes: { ...couldNotAsk, 0: 'no guardrail is broken', 1: 'a guardrail is broken' },
     examples: [
@@ -166,7 +148,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/guard-view.ts')).policyGuardView,
   }),
-  operationCommand(policyOpen, {
+  operationCommand(policy.policyOpen, {
     outputBefore: 'policies',
     exitCodes: { 0: 'listed', ...couldNotAsk },
     examples: [
@@ -176,7 +158,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/open-view.ts')).policyOpenView,
   }),
-  operationCommand(policyMatrix, {
+  operationCommand(policy.policyMatrix, {
     output: outputIn(['text', 'json', 'csv', 'markdown', 'html']),
     outputBefore: 'compact',
     exitCodes: {
@@ -191,7 +173,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/matrix/matrix-view.ts')).policyMatrixView,
   }),
-  operationCommand(policyNames, {
+  operationCommand(policy.policyNames, {
     outputBefore: 'policies',
     exitCodes: { 0: 'listed', ...couldNotAsk },
     examples: [
@@ -201,7 +183,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/names-view.ts')).policyNamesView,
   }),
-  operationCommand(policyFiles, {
+  operationCommand(policy.policyFiles, {
     arguments: ['revision'],
     exitCodes: {
       ...couldNotAsk,
@@ -216,7 +198,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/files-view.ts')).policyFilesView,
   }),
-  operationCommand(policyCoverage, {
+  operationCommand(policy.policyCoverage, {
     ...{ arguments: ['document'], output: reportOption, outputBefore: 'policies' },
     exitCodes: {
       0: 'compared; with --strict, no operation is too open, unreachable or for admin only',
@@ -232,7 +214,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../questions/coverage-view.ts')).policyCoverageView,
   }),
-  operationCommand(policyUnused, {
+  operationCommand(policy.policyUnused, {
     outputBefore: 'policies',
     exitCodes: {
       0: 'listed, and written with --write',
@@ -248,7 +230,7 @@ export const policyCommands: readonly Command[] = [
     ],
     view: async () => (await import('../evidence/usage/unused-view.ts')).policyUnusedView,
   }),
-  operationCommand(policyDenials, {
+  operationCommand(policy.policyDenials, {
     outputBefore: 'policies',
     exitCodes: { 0: 'listed', ...couldNotCount },
     examples: [
@@ -260,7 +242,7 @@ export const policyCommands: readonly Command[] = [
     view: async () => (await import('../evidence/usage/denials-view.ts')).policyDenialsView,
   }),
   diff,
-  operationCommand(policyReplay, {
+  operationCommand(policy.policyReplay, {
     ...{ arguments: ['file'], output: reportOption },
     exitCodes: {
       0: 'asked; with --fail-on, no such change',
@@ -286,7 +268,7 @@ export const policyCommands: readonly Command[] = [
   promote,
   pull,
   status,
-  operationCommand(policyHistory, {
+  operationCommand(policy.policyHistory, {
     output: linesOption,
     exitCodes: { 0: 'listed', 3: 'the configuration is not valid', 5: 'Redis is unreachable' },
     examples: [
@@ -298,7 +280,7 @@ export const policyCommands: readonly Command[] = [
     view: async () => (await import('../publish/history-view.ts')).policyHistoryView,
   }),
   rollback,
-  operationCommand(policyImport, {
+  operationCommand(policy.policyImport, {
     arguments: ['source', 'dir'],
     exitCodes: {
       0: 'every row was imported unchanged',

@@ -1,16 +1,4 @@
-import {
-  policyApprove,
-  policyPromote,
-  policyProposalDrop,
-  policyProposals,
-  policyPropose,
-  policyPull,
-  policyPush,
-  policyRollback,
-  policyShadow,
-  policyShadowEnd,
-  policyStatus,
-} from '../../operations/publish/publish.ts'
+import * as publish from '../../operations/publish/publish.ts'
 import { operationCommand } from './operation-command.ts'
 
 const views = () => import('../publish/views.ts')
@@ -22,7 +10,7 @@ const published = {
   3: 'the configuration is not valid',
 } as const
 
-export const propose = operationCommand(policyPropose, {
+export const propose = operationCommand(publish.policyPropose, {
   arguments: ['dir'],
   exitCodes: {
     0: 'proposed',
@@ -47,12 +35,12 @@ const proposalCodes = {
   5: 'Redis is unreachable, or the proposal does not exist',
 } as const
 
-const drop = operationCommand(policyProposalDrop, {
+const drop = operationCommand(publish.policyProposalDrop, {
   ...{ exitCodes: proposalCodes, examples: [] },
   view: async () => (await views()).policyProposalDropView,
 })
 
-export const proposals = operationCommand(policyProposals, {
+export const proposals = operationCommand(publish.policyProposals, {
   ...{ arguments: ['revision'], instead: { drop } },
   exitCodes: proposalCodes,
   examples: [
@@ -64,7 +52,7 @@ export const proposals = operationCommand(policyProposals, {
   view: async () => (await views()).policyProposalsView,
 })
 
-export const approve = operationCommand(policyApprove, {
+export const approve = operationCommand(publish.policyApprove, {
   usage: ['REVISION (--key FILE | --signature TEXT) [OPTIONS]'],
   arguments: ['revision'],
   exitCodes: {
@@ -82,7 +70,7 @@ export const approve = operationCommand(policyApprove, {
   asking: async () => (await asking()).policyApproveAsking,
 })
 
-export const push = operationCommand(policyPush, {
+export const push = operationCommand(publish.policyPush, {
   arguments: ['revision'],
   exitCodes: {
     ...published,
@@ -111,12 +99,12 @@ const shadowCodes = {
   5: 'Redis is unreachable',
 } as const
 
-const end = operationCommand(policyShadowEnd, {
+const end = operationCommand(publish.policyShadowEnd, {
   ...{ arguments: ['end'], exitCodes: shadowCodes, examples: [] },
   view: async () => (await import('../publish/shadow-view.ts')).policyShadowEndView,
 })
 
-export const shadow = operationCommand(policyShadow, {
+export const shadow = operationCommand(publish.policyShadow, {
   ...{ usage: ['[end] [OPTIONS]'], instead: { end } },
   exitCodes: shadowCodes,
   examples: [
@@ -127,7 +115,7 @@ export const shadow = operationCommand(policyShadow, {
   view: async () => (await import('../publish/shadow-view.ts')).policyShadowView,
 })
 
-export const promote = operationCommand(policyPromote, {
+export const promote = operationCommand(publish.policyPromote, {
   arguments: ['revision'],
   exitCodes: {
     ...published,
@@ -143,7 +131,7 @@ export const promote = operationCommand(policyPromote, {
   asking: async () => (await asking()).policyPromoteAsking,
 })
 
-export const pull = operationCommand(policyPull, {
+export const pull = operationCommand(publish.policyPull, {
   usage: ['[REVISION|live] [DIR] [OPTIONS]'],
   arguments: ['revision', 'dir'],
   exitCodes: {
@@ -160,7 +148,7 @@ export const pull = operationCommand(policyPull, {
   view: async () => (await views()).policyPullView,
 })
 
-export const status = operationCommand(policyStatus, {
+export const status = operationCommand(publish.policyStatus, {
   exitCodes: {
     0: 'every known replica uses the live revision',
     1: 'replicas are behind, lost or unknown, or nothing is published',
@@ -176,7 +164,7 @@ export const status = operationCommand(policyStatus, {
   view: async () => (await import('../publish/status-view.ts')).policyStatusView,
 })
 
-export const rollback = operationCommand(policyRollback, {
+export const rollback = operationCommand(publish.policyRollback, {
   arguments: ['revision'],
   exitCodes: {
     ...published,

@@ -1,16 +1,7 @@
 import { join } from 'node:path'
 import type { DocumentOf } from '../../operations/operation.ts'
 import { convergedWords } from '../../operations/publish/convergence.ts'
-import type {
-  policyApprove,
-  policyPromote,
-  policyProposalDrop,
-  policyProposals,
-  policyPropose,
-  policyPull,
-  policyPush,
-  policyRollback,
-} from '../../operations/publish/descriptions.ts'
+import type * as described from '../../operations/publish/descriptions.ts'
 import type { ReviewedProposal } from '../../operations/publish/proposal-state.ts'
 import type { ProposalsShown } from '../../operations/publish/proposals.ts'
 import type { ProposedShown } from '../../operations/publish/propose.ts'
@@ -22,7 +13,7 @@ import { remarksInWords } from './remark-in-words.ts'
 import { formatReplicas } from './shadow-in-words.ts'
 
 /** What was published, and who uses it. */
-function publishedText({ head, convergence }: DocumentOf<typeof policyRollback>) {
+function publishedText({ head, convergence }: DocumentOf<typeof described.policyRollback>) {
   if (convergence === undefined) return `${head.revision} is live; replicas not checked\n`
   const { problem } = convergence
   if (problem !== undefined) {
@@ -31,15 +22,15 @@ function publishedText({ head, convergence }: DocumentOf<typeof policyRollback>)
   return { before: formatBehind(convergence), out: `${convergedWords(convergence)}\n`, err: '' }
 }
 
-export const policyRollbackView: ViewOf<typeof policyRollback> = {
+export const policyRollbackView: ViewOf<typeof described.policyRollback> = {
   text: ({ document }) => publishedText(document),
 }
 
-export const policyPromoteView: ViewOf<typeof policyPromote> = {
+export const policyPromoteView: ViewOf<typeof described.policyPromote> = {
   text: ({ document }) => ('obstacles' in document ? '' : publishedText(document)),
 }
 
-export const policyPushView: ViewOf<typeof policyPush> = {
+export const policyPushView: ViewOf<typeof described.policyPush> = {
   text({ document }) {
     if (!('shadow' in document)) return publishedText(document)
     const { replicas: all, shadow } = document
@@ -54,7 +45,7 @@ export const policyPushView: ViewOf<typeof policyPush> = {
   },
 }
 
-export const policyProposeView: ViewOf<typeof policyPropose, ProposedShown> = {
+export const policyProposeView: ViewOf<typeof described.policyPropose, ProposedShown> = {
   text({ document: { revision }, shown }) {
     if (shown === undefined) return ''
     const by = shown.signer === undefined ? '' : `, signed by ${shown.signer}`
@@ -65,18 +56,18 @@ export const policyProposeView: ViewOf<typeof policyPropose, ProposedShown> = {
   },
 }
 
-export const policyApproveView: ViewOf<typeof policyApprove, string> = {
+export const policyApproveView: ViewOf<typeof described.policyApprove, string> = {
   text: ({ document: { signedBy, revision }, shown }) => ({
     out: `${printable(`${signedBy} signed ${revision}`)}\n`,
     err: `${shown}\n`,
   }),
 }
 
-export const policyProposalDropView: ViewOf<typeof policyProposalDrop> = {
+export const policyProposalDropView: ViewOf<typeof described.policyProposalDrop> = {
   text: ({ document: { dropped } }) => `dropped the proposal of ${dropped}\n`,
 }
 
-export const policyProposalsView: ViewOf<typeof policyProposals, ProposalsShown> = {
+export const policyProposalsView: ViewOf<typeof described.policyProposals, ProposalsShown> = {
   text({ shown, notes = [] }) {
     if (shown === undefined) return ''
     if ('one' in shown) {
@@ -105,7 +96,7 @@ function proposalRow(reviewed: ReviewedProposal): readonly string[] {
   return [revision, at, reviewed.state, signaturesOf(reviewed), author, message]
 }
 
-export const policyPullView: ViewOf<typeof policyPull, readonly string[]> = {
+export const policyPullView: ViewOf<typeof described.policyPull, readonly string[]> = {
   text({ document: { revision, directory, written }, shown: names = [], notes = [] }) {
     const done =
       written === 0

@@ -1,9 +1,14 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 
 const algorithm = 'aes-256-gcm'
 const ivBytes = 12
 /** Without it, OpenSSL accepts tags of four bytes. */
 const authTagLength = 16
+
+/** The key of a secret of any length. */
+export function cipherKey(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer')
+}
 
 /**
  * Encrypts with a key of 32 bytes. `about` is authenticated and not part of the result: what was

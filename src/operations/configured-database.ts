@@ -17,9 +17,16 @@ export interface AccountSettings {
 /** Reads the configuration. Throws `Invalid` when it is not valid. */
 export function accountSettings(
   file: string | undefined,
-  { env, cwd, shared }: Pick<Surroundings, 'env' | 'cwd' | 'shared'>,
+  io: Pick<Surroundings, 'env' | 'cwd' | 'shared'>,
 ): AccountSettings {
-  const config = loadConfig({ file, env, cwd })
+  return settingsOf(loadConfig({ file, env: io.env, cwd: io.cwd }), io)
+}
+
+/** Those of a configuration that was read already. */
+export function settingsOf(
+  config: Config,
+  { cwd, shared }: Pick<Surroundings, 'cwd' | 'shared'>,
+): AccountSettings {
   return { config, directory: resolve(cwd, config.application.dataDirectory), shared }
 }
 

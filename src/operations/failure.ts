@@ -64,38 +64,19 @@ export function errorOf(failure: Failure): Error {
 /** How an operation without an answer ended. */
 export type Ending = Outcome | 'usage' | 'bug'
 
-export function endingOf(failure: Failure): Ending {
-  switch (failure.kind) {
-    case 'declined':
-    case 'not-permitted':
-      return 'no'
-    case 'refused':
-      return failure.outcome
-    case 'invalid':
-      return 'invalid'
-    case 'unusable-value':
-    case 'invalid-input':
-      return 'usage'
-    case 'fault':
-      return 'unavailable'
-    case 'bug':
-      return 'bug'
-  }
+const endings: Readonly<Record<Exclude<Failure['kind'], 'refused'>, Ending>> = {
+  ...{ declined: 'no', 'not-permitted': 'no', invalid: 'invalid', fault: 'unavailable' },
+  ...{ 'unusable-value': 'usage', 'invalid-input': 'usage', bug: 'bug' },
 }
 
-/** What programs read in place of an answer; of bad usage and bugs, they read nothing. */
+export function endingOf(failure: Failure): Ending {
+  return failure.kind === 'refused' ? failure.outcome : endings[failure.kind]
+}
+
+/** What programs read in place of an answer. */
 export function documentOf(failure: Failure): unknown {
   if (failure.kind === 'refused') return failure.document
-  return { ok: false, errors: errorsIn(failure) }
-}
-
-function errorsIn(failure: Exclude<Failure, { kind: 'refused' }>): readonly object[] {
-  switch (failure.kind) {
-    case 'invalid':
-      return failure.problems
-    case 'not-permitted':
-      return [{ message: failure.message, kind: 'not-permitted' }]
-    default:
-      return [{ message: failure.message }]
-  }
+  if (failure.kind === 'invalid') return { ok: false, errors: failure.problems }
+  const { kind, message } = failure
+  return { ok: false, errors: [{ message, ...(kind === 'not-permitted' && { kind }) }] }
 }

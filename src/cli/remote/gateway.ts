@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Invalid } from '../../kernel/errors.ts'
+import { isLoopback } from '../../kernel/key-url.ts'
 import { UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
 
@@ -68,11 +69,6 @@ function readUrl(text: string): URL {
     throw new UsageError(`--gateway: write only ${url.origin}`)
   }
   return url
-}
-
-/** As `URL` writes addresses. */
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname)
 }
 
 function readText(file: string, cwd: string): string {

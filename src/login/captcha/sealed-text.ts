@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto'
 import type { DerivedKeys } from '../../token/derived-keys.ts'
-import { decrypt, encrypt } from '../authenticated-cipher.ts'
+import { cipherKey, decrypt, encrypt } from '../authenticated-cipher.ts'
 
 /**
  * Encrypts the text of a captcha for the address of its picture and of its sound, so that both have the
@@ -18,8 +17,4 @@ export function openText(keys: DerivedKeys, sealed: string, now: number): string
   const opened = key === undefined ? undefined : decrypt(cipherKey(key), sealed.slice(0, dot))
   const [expiresAt, text] = opened?.toString().split(':') ?? []
   return Number(expiresAt) > now ? text : undefined
-}
-
-function cipherKey(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer')
 }

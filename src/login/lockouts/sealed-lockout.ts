@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto'
-import { decrypt, encrypt } from '../authenticated-cipher.ts'
+import { cipherKey, decrypt, encrypt } from '../authenticated-cipher.ts'
 import type { BegunLockout, LockedOut, LockoutKind } from './lockout.ts'
 
 /** Longer than any name of an account. */
@@ -34,10 +33,6 @@ const kinds: readonly string[] = ['account', 'pair', 'address', 'captcha'] satis
 
 function isKind(kind: string): kind is LockoutKind {
   return kinds.includes(kind)
-}
-
-function cipherKey(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer')
 }
 
 function about(key: string, kind: LockoutKind): string {

@@ -1,10 +1,9 @@
-import { resolve } from 'node:path'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import type { Caller } from '../../token/caller.ts'
-import { accountSettings, withExistingDatabase } from '../configured-database.ts'
+import { accountSettings, settingsOf, withExistingDatabase } from '../configured-database.ts'
 import type { Context } from '../context.ts'
 import { lockoutOf } from '../logins/lockout.ts'
 import { policySettings, unavailable } from '../policy-settings.ts'
@@ -15,13 +14,10 @@ import type { AskedCaller } from './asked-caller.ts'
  * log in is a caller without a token.
  */
 export async function callerOfAccount(name: string, context: Context): Promise<AskedCaller> {
-  const { configFile: file, cwd, shared } = context
+  const { configFile: file } = context
   // No token is read, so the signing secret may be missing; whatever else is wrong is reported.
   const config = policySettings(file, context).config ?? accountSettings(file, context).config
-  const directory = resolve(cwd, config.application.dataDirectory)
-  const caller = await withExistingDatabase({ config, directory, shared }, (each) =>
-    find(name, each),
-  )
+  const caller = await withExistingDatabase(settingsOf(config, context), (each) => find(name, each))
   const seconds = (await lockoutOf(name, file, context)) ?? 0
   return seconds === 0 ? caller : { ...caller, notes: [...caller.notes, lockedOut(name, seconds)] }
 }

@@ -1,8 +1,7 @@
-import { resolve } from 'node:path'
 import { Fault, formatProblem, Invalid } from '../../kernel/errors.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { withExistingDatabase } from '../configured-database.ts'
+import { settingsOf, withExistingDatabase } from '../configured-database.ts'
 import type { Surroundings } from '../context.ts'
 import type { PolicySettings } from '../policy-settings.ts'
 
@@ -28,10 +27,9 @@ export async function countAccounts(
   io: Surroundings,
 ): Promise<AccountCounts> {
   if (config === undefined) return unknown('give a valid configuration with --config')
-  const directory = resolve(io.cwd, config.application.dataDirectory)
   try {
     const list = (database: Database) => createAccountDirectory(database).list()
-    return counted(await withExistingDatabase({ config, directory, shared: io.shared }, list))
+    return counted(await withExistingDatabase(settingsOf(config, io), list))
   } catch (error) {
     if (error instanceof Fault) return unknown(error.message)
     if (error instanceof Invalid) return unknown(error.problems.map(formatProblem).join('; '))

@@ -1,8 +1,7 @@
-import { resolve } from 'node:path'
 import type { Usage } from '../../policy/usage/usage.ts'
 import { createDatabaseUsage } from '../../stores/usage/database-usage.ts'
 import type { UsageStore } from '../../stores/usage/usage-store.ts'
-import { withExistingDatabase } from '../configured-database.ts'
+import { settingsOf, withExistingDatabase } from '../configured-database.ts'
 import type { Surroundings } from '../context.ts'
 import { type PolicySettings, unavailable } from '../policy-settings.ts'
 
@@ -14,8 +13,7 @@ export async function readDatabaseUsage(
 ): Promise<Usage> {
   if (config === undefined)
     return unavailable('give the configuration of the gateway with --config')
-  const directory = resolve(io.cwd, config.application.dataDirectory)
-  return withExistingDatabase({ config, directory, shared: io.shared }, (database) =>
+  return withExistingDatabase(settingsOf(config, io), (database) =>
     read(createDatabaseUsage(database)),
   )
 }

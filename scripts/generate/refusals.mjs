@@ -1,6 +1,6 @@
 // The tables of docs/refusals.md come from the program itself.
 import { faultEnvelopes, refusalEnvelopes } from '../../src/http/envelope.ts'
-import { codeOf, faultStatuses, refusalStatuses } from '../../src/http/grpc/status.ts'
+import { faultCode, refusalCode } from '../../src/http/grpc/status.ts'
 import { catalogs } from '../../src/messages/catalogs.ts'
 
 const notPermittedCode = 401
@@ -10,11 +10,11 @@ const reals = refusalEnvelopes({ status: 'real', notPermittedCode })
 const texts = (kind) => `${catalogs.en[kind]} | ${catalogs.zh[kind]}`
 const refusalRows = Object.keys(envelopes).map((kind) => {
   const { status, code } = envelopes[kind]
-  return `| \`${kind}\` | ${code} | ${status} | ${reals[kind].status} | ${codeOf(refusalStatuses[kind])} | ${texts(kind)} |`
+  return `| \`${kind}\` | ${code} | ${status} | ${reals[kind].status} | ${refusalCode(kind)} | ${texts(kind)} |`
 })
 const faults = Object.keys(faultEnvelopes).map(
   (part) =>
-    `| \`${part}\` | ${faultEnvelopes[part].status} | ${codeOf(faultStatuses[part])} | ${texts(part)} |`,
+    `| \`${part}\` | ${faultEnvelopes[part].status} | ${faultCode(part)} | ${texts(part)} |`,
 )
 const others = Object.keys(catalogs.en)
   .filter((kind) => !(kind in envelopes) && !(kind in faultEnvelopes))

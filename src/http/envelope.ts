@@ -1,4 +1,5 @@
 import type { FaultPart, RefusalKind } from '../kernel/errors.ts'
+import { faults, type RefusalForm, refusals } from '../kernel/refusals.ts'
 import type { MessageKind } from '../messages/texts.ts'
 
 /** What a client sees of a refusal or a fault, besides the text. */
@@ -14,69 +15,16 @@ export interface Envelope {
 
 export type RefusalEnvelopes = Readonly<Record<RefusalKind, Envelope>>
 
-/** `code` in the body of a refusal with HTTP 200 (specification, Errors), or the real status. */
-type Form = { readonly code: number } | { readonly status: number }
-
-/** `notPermittedCode` is 401 in the specification; with 403, existing front ends do not log the user out. */
-function refusalForms(notPermittedCode: number): Readonly<Record<RefusalKind, Form>> {
-  return {
-    'token-missing': { code: 401 },
-    'token-invalid': { code: 401 },
-    'token-expired': { code: 401 },
-    'token-too-long-lived': { code: 401 },
-    'token-revoked': { code: 401 },
-    'cross-site-cookie': { code: 401 },
-    'origin-not-allowed': { status: 403 },
-    'address-not-allowed': { status: 403 },
-    'not-permitted': { code: notPermittedCode },
-    'too-many-requests': { code: 429 },
-    'bad-login-request': { code: 400 },
-    'wrong-captcha': { code: 400 },
-    'wrong-credentials': { code: 400 },
-    'no-such-provider': { code: 400 },
-    'login-expired': { code: 400 },
-    'provider-refused': { code: 400 },
-    'no-account': { code: 403 },
-    'account-disabled': { code: 403 },
-    'no-role': { code: 403 },
-    // A code of its own: front ends show another field, and texts differ by language.
-    'otp-needed': { code: 428 },
-    'wrong-otp': { code: 400 },
-    'otp-not-enrolled': { code: 403 },
-    'bad-logout-token': { status: 400 },
-    'bad-password-request': { code: 400 },
-    'wrong-password': { code: 400 },
-    'no-password': { code: 403 },
-    'password-length': { code: 400 },
-    'password-text': { code: 400 },
-    'password-common': { code: 400 },
-    'password-name': { code: 400 },
-    'password-unchanged': { code: 400 },
-    'no-profile': { code: 403 },
-    'confirmation-needed': { status: 403 },
-    'ambiguous-path': { status: 400 },
-    'target-too-long': { status: 414 },
-    'bad-request': { status: 400 },
-    'no-such-host': { status: 404 },
-    misdirected: { status: 421 },
-    'no-such-endpoint': { status: 404 },
-    'no-such-route': { status: 404 },
-    'method-not-allowed': { status: 405 },
-    'expectation-failed': { status: 417 },
-    'body-too-large': { status: 413 },
-    'body-too-slow': { status: 408 },
-    'unexpected-body': { status: 400 },
-  }
-}
-
 interface RefusalSettings {
   readonly status: 'envelope' | 'real'
+  /** 401 in the specification; with 403, existing front ends do not log the user out. */
   readonly notPermittedCode: number
 }
 
 /** The response to each refusal. Only this file knows that most are HTTP 200 unless `status` is real. */
 export function refusalEnvelopes(settings: RefusalSettings): RefusalEnvelopes {
-  return mapForms(refusalForms(settings.notPermittedCode), (message, form) => {
+  const forms = { ...refusals, 'not-permitted': { code: settings.notPermittedCode } }
+  return mapForms<RefusalKind, RefusalForm>(forms, (message, form) => {
     if ('status' in form) return inStatus(form.status, message)
     const envelope = { status: 200, code: form.code, message, isBare: true }
     return settings.status === 'real'
@@ -112,45 +60,15 @@ const challenges: Readonly<Partial<Record<RefusalKind, string>>> = {
  * Forward-auth proxies read the status, not `code`: 401 without a login, 403 without permission.
  */
 export const statusEnvelopes: RefusalEnvelopes = {
-  ...mapForms(refusalForms(403), (message, form) =>
+  ...mapForms<RefusalKind, RefusalForm>(refusals, (message, form) =>
     inStatus('code' in form ? form.code : form.status, message),
   ),
   // Logging in again would not change which site made the request.
   'cross-site-cookie': inStatus(403, 'cross-site'),
 }
 
-/** Faults have a real status and never `code` 401: an outage must not send users to the login page. */
-const faultStatuses: Readonly<Record<FaultPart, number>> = {
-  port: 503,
-  overloaded: 503,
-  workers: 503,
-  configuration: 503,
-  gateway: 503,
-  redis: 503,
-  database: 503,
-  policies: 503,
-  revocations: 503,
-  'password-check': 503,
-  certificate: 503,
-  keys: 503,
-  issuer: 503,
-  'identity-provider': 503,
-  directory: 503,
-  'login-module': 503,
-  'second-factor': 503,
-  clock: 503,
-  'upstream-unreachable': 502,
-  'upstream-untrusted': 502,
-  'upstream-broken': 502,
-  'upstream-timeout': 504,
-  'upstream-busy': 503,
-  'upstream-share': 503,
-  'upstream-failing': 503,
-}
-
-export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = mapForms(
-  faultStatuses,
-  (message, status) => inStatus(status, message),
+export const faultEnvelopes = mapForms<FaultPart, number>(faults, (message, status) =>
+  inStatus(status, message),
 )
 
 /** For our own bugs. */

@@ -1,52 +1,7 @@
+import type { FaultPart, RefusalKind } from './refusals.ts'
 import { UntracedError } from './untraced-error.ts'
 
-/** Every reason for which Postern refuses a request. `http/envelope.ts` has a response for each. */
-export type RefusalKind =
-  | 'token-missing'
-  | 'token-invalid'
-  | 'token-expired'
-  | 'token-too-long-lived'
-  | 'token-revoked'
-  | 'cross-site-cookie'
-  | 'origin-not-allowed'
-  | 'address-not-allowed'
-  | 'not-permitted'
-  | 'ambiguous-path'
-  | 'target-too-long'
-  | 'bad-request'
-  | 'no-such-host'
-  | 'misdirected'
-  | 'no-such-endpoint'
-  | 'no-such-route'
-  | 'method-not-allowed'
-  | 'expectation-failed'
-  | 'body-too-large'
-  | 'unexpected-body'
-  | 'body-too-slow'
-  | 'too-many-requests'
-  | 'bad-login-request'
-  | 'wrong-captcha'
-  | 'wrong-credentials'
-  | 'no-such-provider'
-  | 'login-expired'
-  | 'provider-refused'
-  | 'no-account'
-  | 'account-disabled'
-  | 'no-role'
-  | 'otp-needed'
-  | 'wrong-otp'
-  | 'otp-not-enrolled'
-  | 'bad-logout-token'
-  | 'bad-password-request'
-  | 'wrong-password'
-  | 'no-password'
-  | 'password-length'
-  | 'password-text'
-  | 'password-common'
-  | 'password-name'
-  | 'password-unchanged'
-  | 'no-profile'
-  | 'confirmation-needed'
+export type { FaultPart, RefusalKind }
 
 /** Details of a refusal for the log. Never a token, a password or a captcha text. */
 export interface RefusalDetail {
@@ -72,35 +27,6 @@ export class Refusal extends UntracedError {
     this.detail = detail
   }
 }
-
-/** The components that can fail without any fault of the request. */
-export type FaultPart =
-  | 'port'
-  | 'overloaded'
-  | 'workers'
-  | 'configuration'
-  /** A running gateway, for the commands that ask it. */
-  | 'gateway'
-  | 'redis'
-  | 'database'
-  | 'policies'
-  | 'revocations'
-  | 'password-check'
-  | 'keys'
-  | 'issuer'
-  | 'identity-provider'
-  | 'directory'
-  | 'login-module'
-  | 'second-factor'
-  | 'certificate'
-  | 'clock'
-  | 'upstream-unreachable'
-  | 'upstream-untrusted'
-  | 'upstream-broken'
-  | 'upstream-timeout'
-  | 'upstream-busy'
-  | 'upstream-share'
-  | 'upstream-failing'
 
 /** A component failed. Never answered with `code` 401: an outage must not log users out. */
 export class Fault extends UntracedError {

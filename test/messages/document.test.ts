@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { faultEnvelopes, refusalEnvelopes } from '../../src/http/envelope.ts'
-import { codeOf, faultStatuses, refusalStatuses } from '../../src/http/grpc/status.ts'
+import { faultCode, refusalCode } from '../../src/http/grpc/status.ts'
 import { catalogs } from '../../src/messages/catalogs.ts'
 import type { MessageKind } from '../../src/messages/texts.ts'
 
@@ -26,10 +26,10 @@ test('docs/refusals.md has every message as it is sent', () => {
             refusal.code,
             refusal.status,
             reals[kind as keyof typeof reals].status,
-            codeOf(refusalStatuses[kind as keyof typeof envelopes]),
+            refusalCode(kind as keyof typeof envelopes),
           ]
         : fault !== undefined
-          ? [fault.status, codeOf(faultStatuses[kind as keyof typeof faultEnvelopes])]
+          ? [fault.status, faultCode(kind as keyof typeof faultEnvelopes)]
           : []
     expect(rowOf(kind), kind).toEqual([...numbers.map(String), ...texts])
   }

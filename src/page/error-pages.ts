@@ -1,4 +1,5 @@
 import { statusEnvelopes } from '../http/envelope.ts'
+import { grpcTypeOf } from '../http/grpc/grpc-call.ts'
 import { envelopeOf, keepOrClose, type ReplyError } from '../http/reply-error.ts'
 import { Fault, Refusal } from '../kernel/errors.ts'
 import { linkTo, ownTarget, readAddress } from './address.ts'
@@ -26,7 +27,8 @@ export function createErrorPages(parts: ErrorPageParts, replyOther: ReplyError):
   return (error, to) => {
     const { request, reply, requestId, arrival } = to
     const isKnown = error instanceof Refusal || error instanceof Fault
-    if (!isKnown || reply.headersSent || arrival === undefined || !opensPage(arrival)) {
+    const isPage = arrival !== undefined && opensPage(arrival) && grpcTypeOf(request) === undefined
+    if (!isKnown || reply.headersSent || !isPage) {
       return replyOther(error, to)
     }
     const { method, target, notes, rawHeaders } = arrival

@@ -1,3 +1,4 @@
+import { consoleCookies } from '../kernel/console-cookies.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { Carrier } from './arrival/notes.ts'
 import type { Received } from './stages.ts'
@@ -67,9 +68,6 @@ export function cookieWithoutToken(cookie: string): string | undefined {
 }
 
 const tokenCookie: ReadonlySet<string> = new Set(['jwt'])
-
-/** Names of the cookie of the console, over plain HTTP and over TLS. */
-export const consoleCookies = { plain: 'postern-console', secure: '__Host-postern-console' }
 
 const ofConsole: ReadonlySet<string> = new Set(Object.values(consoleCookies))
 

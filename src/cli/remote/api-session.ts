@@ -1,12 +1,13 @@
-import { consoleCookies } from '../../gateway/carriers.ts'
+import { consoleCookies } from '../../kernel/console-cookies.ts'
 import { Fault } from '../../kernel/errors.ts'
+import { readJson } from '../../kernel/json.ts'
 import { decline } from '../../operations/declined.ts'
 import type { Answered } from '../../operations/offered/answer-call.ts'
 import { UsageError } from '../command.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from './gateway.ts'
-import { answeredType, parseJson, readAnswered } from './read-answered.ts'
+import { answeredType, readAnswered } from './read-answered.ts'
 import { type Answer, type Sent, send } from './send.ts'
 import { readSession, type StoredSession, writeSession } from './session-file.ts'
 
@@ -19,7 +20,7 @@ interface Refused {
 }
 
 export function readRefused({ status, text }: Answer): Refused {
-  const { errors } = (parseJson(text) ?? {}) as { readonly errors?: unknown }
+  const { errors } = (readJson(text) ?? {}) as { readonly errors?: unknown }
   const [first] = Array.isArray(errors) ? errors : []
   const { message, kind } = (first ?? {}) as Partial<Record<string, unknown>>
   const isText = typeof message === 'string' && message !== ''
@@ -125,7 +126,7 @@ export async function keepSession(
     .map((each) => each.split(';', 1)[0] ?? '')
     .filter((each) => cookieForm.test(each))
   const [cookie] = cookies
-  const { username } = (parseJson(text) ?? {}) as { readonly username?: unknown }
+  const { username } = (readJson(text) ?? {}) as { readonly username?: unknown }
   if (cookie === undefined || cookies.length > 1 || typeof username !== 'string') {
     throw notAConsole(gateway)
   }

@@ -1,9 +1,9 @@
 import { inflateSync } from 'node:zlib'
+import { readJson } from '../../kernel/json.ts'
 import { decline } from '../../operations/declined.ts'
 import type { Io } from '../io.ts'
 import { loginMs, notAConsole } from './api-session.ts'
 import type { Gateway } from './gateway.ts'
-import { parseJson } from './read-answered.ts'
 import { send } from './send.ts'
 
 /** Draws the picture of a captcha on the terminal, and asks what it shows. */
@@ -13,7 +13,7 @@ export async function askCaptcha(
 ): Promise<{ readonly uuid: string; readonly code: string }> {
   for (;;) {
     const { text } = await send(gateway, { method: 'GET', path: 'captcha', timeoutMs: loginMs })
-    const { id, data } = (parseJson(text) ?? {}) as Partial<Record<string, unknown>>
+    const { id, data } = (readJson(text) ?? {}) as Partial<Record<string, unknown>>
     const drawing = typeof data === 'string' ? drawn(data) : undefined
     if (typeof id !== 'string' || drawing === undefined) throw notAConsole(gateway)
     io.err(drawing)

@@ -1,4 +1,5 @@
 import { Fault } from '../../kernel/errors.ts'
+import { readJson } from '../../kernel/json.ts'
 import { decline } from '../../operations/declined.ts'
 import { type Call, type Run, UsageError } from '../command.ts'
 import { printable } from '../format.ts'
@@ -6,7 +7,6 @@ import type { Io } from '../io.ts'
 import { keepSession, loginMs, notAConsole, readRefused } from './api-session.ts'
 import { askCaptcha } from './captcha.ts'
 import { type Gateway, openGateway } from './gateway.ts'
-import { parseJson } from './read-answered.ts'
 import { type Answer, send } from './send.ts'
 import type { loginSpec } from './specs.ts'
 
@@ -57,7 +57,7 @@ async function report(gateway: Gateway, answer: Answer, io: Io): Promise<number>
     return decline(`${gateway.origin} refused: ${message}`)
   }
   const { username } = await keepSession(gateway, answer, io)
-  const { role } = parseJson(answer.text) as { readonly role?: unknown }
+  const { role } = readJson(answer.text) as { readonly role?: unknown }
   io.out(`${printable(`logged in to ${gateway.origin} as ${username} (${role})`)}\n`)
   return 0
 }
@@ -66,7 +66,7 @@ async function readMethods(gateway: Gateway) {
   const { status, text } = await send(gateway, {
     ...{ method: 'GET', path: 'providers', timeoutMs: loginMs },
   })
-  const { password, captcha } = (parseJson(text) ?? {}) as Partial<Record<string, unknown>>
+  const { password, captcha } = (readJson(text) ?? {}) as Partial<Record<string, unknown>>
   if (status !== 200 || typeof password !== 'boolean' || typeof captcha !== 'boolean') {
     throw notAConsole(gateway)
   }

@@ -1,5 +1,5 @@
 import { decline } from '../../operations/declined.ts'
-import { parsePolicySet } from '../../policy/set/policy-set.ts'
+import { revisionOf } from '../../operations/policy/directory.ts'
 import { type Command, print } from '../command.ts'
 import { isConfirmed } from '../confirm.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -119,7 +119,7 @@ export async function pushDirectory(
   const [out, err] = [outs.join(''), errs.join('')]
   if (code !== exitCodes.done) return print({ code, out, err }, io)
   if (!isAsked) io.err(err)
-  const { revision } = parsePolicySet(draft.files.filter(({ name }) => !name.includes('/')))
+  const revision = revisionOf(draft.files.filter(({ name }) => !name.includes('/')))
   const published = await run(push(revision), output, io)
   if (published !== exitCodes.done && (await isProposed(revision, gateway, io))) {
     io.err(

@@ -1,3 +1,4 @@
+import { hasStrings, isRecord, readJson } from '../../kernel/json.ts'
 import type { Failure } from '../../operations/failure.ts'
 import type { Answered } from '../../operations/offered/answer-call.ts'
 import type { Outcome } from '../../operations/operation.ts'
@@ -9,8 +10,8 @@ export const answeredType = 'application/vnd.postern.answered+json'
  * another version or a program that pretends to be a console may not satisfy.
  */
 export function readAnswered(text: string): Answered | undefined {
-  const answered = objectIn(parseJson(text))
-  if (answered === undefined || typeof answered['told'] !== 'string') return undefined
+  const answered = readJson(text)
+  if (!hasStrings(answered, ['told'])) return undefined
   const { answer, review, failure } = answered
   if (answer === undefined && review === undefined && failure === undefined) return undefined
   const isWhole = [answer, review].every(isPart) && (failure === undefined || isFailure(failure))
@@ -24,52 +25,34 @@ const outcomes: Readonly<Record<Outcome, true>> = {
 /** An answer or a review, if there is one. */
 function isPart(value: unknown): boolean {
   if (value === undefined) return true
-  const { outcome = 'done', notes = [] } = objectIn(value) ?? { outcome: 'none' }
-  return isOutcome(outcome) && Array.isArray(notes) && notes.every(isText)
+  if (!isRecord(value)) return false
+  const { outcome = 'done', notes = [] } = value
+  const isTexts = Array.isArray(notes) && notes.every((note) => typeof note === 'string')
+  return isTexts && isOutcome(outcome)
 }
 
 function isFailure(value: unknown): boolean {
-  const failure = objectIn(value)
-  const check = checks[failure?.['kind'] as Failure['kind']]
-  return failure !== undefined && check?.(failure) === true
+  if (!hasStrings(value, ['kind'])) return false
+  const kind = value['kind'] as Failure['kind']
+  return Object.hasOwn(checks, kind) && checks[kind]?.(value) === true
 }
 
 type Check = (failure: Readonly<Record<string, unknown>>) => boolean
 
-const hasMessage: Check = ({ message }) => isText(message)
+const hasMessage: Check = (failure) => hasStrings(failure, ['message'])
 
 /** A console does not send its bugs. */
 const checks: Readonly<Partial<Record<Failure['kind'], Check>>> = {
-  declined: hasMessage,
-  'not-permitted': hasMessage,
-  'unusable-value': hasMessage,
-  'invalid-input': ({ message, field = '' }) => isText(message) && isText(field),
-  fault: ({ message, part }) => isText(message) && isText(part),
+  ...{ declined: hasMessage, 'not-permitted': hasMessage, 'unusable-value': hasMessage },
+  'invalid-input': (failure) => hasStrings({ field: '', ...failure }, ['message', 'field']),
+  fault: (failure) => hasStrings(failure, ['message', 'part']),
   refused: ({ outcome }) => isOutcome(outcome),
   invalid: ({ problems }) =>
-    Array.isArray(problems) && problems.every((each) => isText(objectIn(each)?.['message'])),
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
+    Array.isArray(problems) && problems.every((each) => hasStrings(each, ['message'])),
 }
 
 function isOutcome(value: unknown): boolean {
   return typeof value === 'string' && Object.hasOwn(outcomes, value)
-}
-
-function objectIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
-}
-
-/** The value, or `undefined` for text that is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /**

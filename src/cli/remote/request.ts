@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import type { DraftDirectory } from '../../operations/context.ts'
 import type { Input } from '../../operations/offered/check-input.ts'
 import { type Call, hasFiles, isPost, pathOf } from '../../operations/offered/offered.ts'
 import { readPolicyDirectory } from '../../operations/policy/directory.ts'
-import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
 import { changeMs, questionMs } from './api-session.ts'
@@ -25,7 +25,7 @@ export function requestOf(call: Call, input: Input, draft?: Draft): Sent {
 
 /** The files of a policy directory of this machine, with names relative to it. */
 export interface Draft {
-  readonly files: readonly PolicyFile[]
+  readonly files: DraftDirectory['files']
   readonly directory: string
 }
 

@@ -3,9 +3,9 @@ import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { Fault } from '../../kernel/errors.ts'
+import { hasStrings, readJson } from '../../kernel/json.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from './gateway.ts'
-import { parseJson } from './read-answered.ts'
 
 /** A login at a console, as this machine keeps it. */
 export interface StoredSession {
@@ -42,8 +42,11 @@ export async function readSession(
       const reason = `other users can read the session in ${file}: delete the file and log in again`
       throw new Fault('gateway', { reason })
     }
-    const found = size > maxBytes ? undefined : parseJson(await handle.readFile('utf8'))
-    return isSession(found) && found.gateway === gateway.origin ? found : undefined
+    const found = size > maxBytes ? undefined : readJson(await handle.readFile('utf8'))
+    const isSession = hasStrings(found, ['gateway', 'cookie', 'username'])
+    return isSession && found['gateway'] === gateway.origin
+      ? (found as unknown as StoredSession)
+      : undefined
   } finally {
     await handle.close()
   }
@@ -70,10 +73,4 @@ export async function writeSession(
 
 export async function removeSession(gateway: Gateway, io: Pick<Io, 'env'>): Promise<void> {
   await rm(fileOf(gateway, io), { force: true })
-}
-
-function isSession(value: unknown): value is StoredSession {
-  if (typeof value !== 'object' || value === null) return false
-  const { gateway, cookie, username } = value as Partial<Record<string, unknown>>
-  return [gateway, cookie, username].every((each) => typeof each === 'string')
 }

@@ -1,8 +1,8 @@
+import { readJson } from '../../kernel/json.ts'
 import type { Run } from '../command.ts'
 import { json, printable } from '../format.ts'
 import { loginMs, notAConsole, sendInSession } from './api-session.ts'
 import { openGateway } from './gateway.ts'
-import { parseJson } from './read-answered.ts'
 import type { whoamiSpec } from './specs.ts'
 
 /** Shows the session at a gateway. */
@@ -13,7 +13,7 @@ export const gatewayWhoami: Run<typeof whoamiSpec> = async ({ options }, io) => 
     { method: 'GET', path: 'session', timeoutMs: loginMs },
     io,
   )
-  const found = (parseJson(answer.text) ?? {}) as Partial<Record<string, unknown>>
+  const found = (readJson(answer.text) ?? {}) as Partial<Record<string, unknown>>
   const { username, role, expiresAt, write } = found
   if (typeof username !== 'string' || typeof role !== 'string') throw notAConsole(gateway)
   if (options.output === 'json') {

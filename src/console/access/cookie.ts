@@ -1,4 +1,4 @@
-import { consoleCookies } from '../../gateway/carriers.ts'
+import { consoleCookies } from '../../kernel/console-cookies.ts'
 
 /** Sets, reads and clears the cookie that holds a console session. */
 export interface SessionCookie {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Fault, Invalid } from '../../kernel/errors.ts'
-import type { PolicyFile } from '../../policy/set/policy-set.ts'
+import { type PolicyFile, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { readPolicyFiles, readTestFiles } from '../../stores/policies/policy-files.ts'
 import type { Surroundings } from '../context.ts'
 
@@ -38,6 +38,11 @@ export async function readPolicyDirectory(
       ...(await straysIn(join(name, 'tests'), cwd, true)),
     ],
   }
+}
+
+/** The revision that these files are, wherever they are published. Throws `Invalid` when they are no policy. */
+export function revisionOf(files: readonly PolicyFile[]): string {
+  return parsePolicySet(files).revision
 }
 
 /** What an author would miss: misnamed test files, and policy files in sub-directories. */

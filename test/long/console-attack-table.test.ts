@@ -52,7 +52,7 @@ describe('every call of the management API', () => {
   test('is refused to strangers, gateway tokens, and sessions that were forged, revoked or have expired', async () => {
     let time = Date.now() / 1000
     const config = { console: { port: 0, write: true, roles } }
-    const target = await startConsole({ isWhole: true, now: () => time, config })
+    const target = await startConsole({ isWhole: true, ownDatabase: true, now: () => time, config })
     const other = await startConsole({ config: { jwt: { secret: `another-${testSecret}` } } })
     const expired = await target.logIn()
     time += 28_801
@@ -91,7 +91,7 @@ describe('every call of the management API', () => {
 
   test('is refused to other sites, other hosts, frames and forms, whoever is logged in', async () => {
     const config = { console: { port: 0, write: true, roles } }
-    const target = await startConsole({ isWhole: true, config })
+    const target = await startConsole({ isWhole: true, ownDatabase: true, config })
     const cookie = await target.logIn()
     const before = await stateOf(target)
     const foreign = [
@@ -125,7 +125,7 @@ describe('every call of the management API', () => {
   test.each(['reader', 'author'] as const)('is refused to a %s if it is for more', async (role) => {
     const own = { reader: [], author: [], publisher: ['admin'], [role]: ['editor'] }
     const config = { console: { port: 0, write: true, roles: own } }
-    const target = await startConsole({ isWhole: true, config })
+    const target = await startConsole({ isWhole: true, ownDatabase: true, config })
     const cookie = await target.logIn('editor')
     const before = await stateOf(target)
 
@@ -209,7 +209,7 @@ describe('every call of the management API, with service accounts in console.ser
     ['reader', 'watcher'],
     ['author', 'ci'],
   ] as const)('is refused to a %s if it is for more', async (role, name) => {
-    const target = await startConsole({ isWhole: true, config })
+    const target = await startConsole({ isWhole: true, ownDatabase: true, config })
     const before = await stateOf(target)
 
     // The token has the role admin, which opens everything to people.
@@ -227,7 +227,7 @@ describe('every call of the management API, with service accounts in console.ser
 describe('every operation', () => {
   test('accepts no member that its table does not name, not even one that its command has', async () => {
     const config = { console: { port: 0, write: true, roles } }
-    const target = await startConsole({ isWhole: true, config })
+    const target = await startConsole({ isWhole: true, ownDatabase: true, config })
     const cookie = await target.logIn()
     const before = await stateOf(target)
 
@@ -253,7 +253,7 @@ describe('every operation', () => {
 
   test('survives forged names, IDs and revisions, and changes nothing for them', async () => {
     const config = { console: { port: 0, write: true, roles } }
-    const target = await startConsole({ isWhole: true, config })
+    const target = await startConsole({ isWhole: true, ownDatabase: true, config })
     const cookie = await target.logIn()
     const before = await stateOf(target)
     const forged = [

@@ -89,7 +89,7 @@ export async function pushDirectory(
   /** Prints to stderr what is not the result. */
   const run = async ({ command, chosen }: Step, format: string, own: Pick<Io, 'out' | 'err'>) => {
     const { operation } = command
-    if (operation === undefined) throw new Error(`${command.spec.name} is no operation`)
+    if (operation === undefined) throw new Error(`${command.spec.name} is not an operation`)
     const { code, err } = await operation.answer(
       { ...chosen.input, dir: directory, to: directory },
       format,

@@ -3,11 +3,9 @@ import type { Failure } from '../../operations/failure.ts'
 import type { Answered } from '../../operations/offered/answer-call.ts'
 import type { Outcome } from '../../operations/operation.ts'
 
-export const answeredType = 'application/vnd.postern.answered+json'
-
 /**
- * Reads all that a console answered. `undefined`: it is no such answer. What it is about is for its view, which
- * another version or a program that pretends to be a console may not satisfy.
+ * Reads all that a console answered, and returns `undefined` for anything else. Documents are not checked: another
+ * version, or a program that pretends to be a console, may send one that the command's view cannot show.
  */
 export function readAnswered(text: string): Answered | undefined {
   const answered = readJson(text)

@@ -41,7 +41,7 @@ export async function runRemotely(
   if (gateway === undefined) return exitCodes.usage
   if ('push' in chosen) return pushDirectory(chosen, typed, gateway, safe)
   const { operation } = command
-  if (operation === undefined) throw new Error(`${name} is no operation`)
+  if (operation === undefined) throw new Error(`${name} is not an operation`)
   const draft = chosen.directory === undefined ? undefined : await readDraft(chosen.directory, io)
   const isSure = given['yes'] === true
   const { code, err } = await operation.answer(given, output, {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createSharedStores } from '../../operations/kept-stores.ts'
+import { answeredType } from '../../operations/offered/answer-call.ts'
 import { checkInput } from '../../operations/offered/check-input.ts'
 import { type Call, calls, hasFiles, isPost, pathOf } from '../../operations/offered/offered.ts'
 import {
@@ -14,7 +15,7 @@ import { ClientGone, Problem } from '../problem.ts'
 import { readDraft } from './draft.ts'
 import { type ConsoleSurroundings, type FindRendering, perform } from './perform.ts'
 import { Busy, QuestionThread } from './question-thread.ts'
-import { answeredType, sendPerformed } from './reply.ts'
+import { sendPerformed } from './reply.ts'
 
 /** What the operations of the management API are built on. */
 interface OperationParts {
@@ -105,6 +106,7 @@ function addRoute(scope: FastifyInstance, { call, accepted }: Offered, parts: Ro
     const { username, roleKey } = guard.sessionOf(request)
     const { address } = originOf(request)
     if (kind === 'change') allowWaiting(reply, Number(input['wait'] ?? 0))
+    // As `postern --gateway` asks, which shows the answer itself.
     const isWhole = request.headers.accept === answeredType
     const output = isWhole ? ({ isWhole } as const) : String(format)
     const directory = draft && operation.draft && { [operation.draft.field]: draft.name }

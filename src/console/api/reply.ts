@@ -3,6 +3,7 @@ import { exitCodes } from '../../cli/exit-codes.ts'
 import { json } from '../../cli/format.ts'
 import { formatProblem } from '../../kernel/errors.ts'
 import type { Ending, Failure } from '../../operations/failure.ts'
+import { answeredType } from '../../operations/offered/answer-call.ts'
 import { Problem, problemMembers, problemType } from '../problem.ts'
 import type { Performed } from './perform.ts'
 
@@ -22,9 +23,6 @@ const types: Readonly<Record<string, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
   text: 'text/plain; charset=utf-8',
 }
-
-/** The client asks for all of the answer as data, as `postern --gateway` does, and not for one format of it. */
-export const answeredType = 'application/vnd.postern.answered+json'
 
 /** Sends an answer. Throws a `Problem` when there is none for the caller. */
 export function sendPerformed(

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts'
 import { decline } from '../declined.ts'
 import { type Failure, failureOf } from '../failure.ts'
-
 import { type Given, inputOf } from '../input.ts'
 import type { Answer, Reviewed } from '../operation.ts'
 import type { Call } from './offered.ts'
@@ -20,6 +19,9 @@ export interface Answered {
   /** Why there is no answer; of a review, why there would be none. */
   readonly failure?: Failure
 }
+
+/** The media type of that as JSON. */
+export const answeredType = 'application/vnd.postern.answered+json'
 
 /** Does what the call says, and nothing more: a review changes nothing. */
 export async function answerCall(

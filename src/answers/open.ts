@@ -1,10 +1,13 @@
+import { exampleHost } from '../admission/asked-hosts.ts'
+import { hostPatterns } from '../admission/canonical-host.ts'
 import type { OwnEndpoint, PlacedEndpoint } from '../admission/own-endpoints.ts'
 import { routeLabel } from '../admission/route-label.ts'
 import type { AccessRoute } from '../admission/routes.ts'
+import type { Admission, CallRefusal, Verdict } from '../admission/verdict.ts'
+import type { Exclusion } from '../policy/rule/rule.ts'
 import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
-import type { Asked } from './asked.ts'
-import { createExclusionEffects } from './exclusion-effects.ts'
-import { createPrecedence } from './precedence.ts'
+import { type Asked, standingOf } from './asked.ts'
+import { createPathCases } from './path-cases.ts'
 
 /** Lists the own endpoints, routes and exclusions that no rule decides on. */
 export function openEndpoints(asked: Asked) {
@@ -78,4 +81,87 @@ function coverOf({ path, hosts = [], match }: AccessRoute): string {
   const place = `${hosts.join(',')}${path}`
   if (match === 'exact') return place
   return path === '/' ? `${place}*` : `${place} and below`
+}
+
+/** Finds out whether requests that `route` fits go to `other` instead, by the order of precedence. */
+function createPrecedence({
+  findRoute,
+  routes,
+}: Admission): (other: AccessRoute, route: AccessRoute) => boolean {
+  const named = new Set(routes.flatMap(({ hosts = [] }) => hosts))
+  const examplesOf = ({ hosts = [] }: AccessRoute) =>
+    hosts.map((pattern) => exampleHost(pattern, named))
+
+  return (other, route) => {
+    if (!coversPath(route, other.path)) return false
+    const methods = other.methods ?? route.methods ?? ['GET']
+    return [...examplesOf(other), ...examplesOf(route), undefined].some((host) =>
+      methods.some(
+        (method) => fits(route, method, host) && findRoute(other.path, method, host) === other,
+      ),
+    )
+  }
+}
+
+function coversPath({ path, match }: AccessRoute, other: string): boolean {
+  if (other === path) return true
+  return match !== 'exact' && other.startsWith(path === '/' ? path : `${path}/`)
+}
+
+function fits({ methods, hosts }: AccessRoute, method: string, host: string | undefined): boolean {
+  if (methods !== undefined && !methods.includes(method)) return false
+  if (hosts === undefined) return true
+  return host !== undefined && [...hostPatterns(host)].some((pattern) => hosts.includes(pattern))
+}
+
+/** Why an exclusion makes no difference to a call. */
+type WithoutEffect =
+  | { readonly why: 'refused'; readonly refusal: CallRefusal | undefined }
+  | { readonly why: 'unserved' }
+  | { readonly why: 'own-endpoint'; readonly need: 'nothing' | 'identity' }
+  | { readonly why: 'open-route'; readonly need: 'nothing' | 'identity'; readonly path: string }
+  | { readonly why: 'earlier-entry'; readonly exclusion: Exclusion }
+
+/** An entry of the exclusion list, and whether it makes a difference. */
+interface ExclusionEffect {
+  readonly exclusion: Exclusion
+  readonly effect: 'whole' | 'partly' | 'none'
+  /** Why some or all of its calls would be answered the same without it. */
+  readonly reasons: readonly WithoutEffect[]
+}
+
+/** Finds out which exclusions make a difference, whatever the model. */
+function createExclusionEffects(asked: Asked): (exclusion: Exclusion) => ExclusionEffect {
+  const { policies, admission } = asked
+  // Exclusions come before the rules.
+  const pathCases = createPathCases({ ...policies.set, rules: [] }, admission)
+
+  return (exclusion) => {
+    const reasons = new Map<string, WithoutEffect>()
+    let isEffective = false
+    pathCases(exclusion.path, (path) => {
+      const { verdict } = standingOf(asked, { method: exclusion.method, path })
+      const reason = reasonIn(verdict, exclusion)
+      if (reason === undefined) isEffective = true
+      else reasons.set(JSON.stringify(reason), reason)
+    })
+    const effect = !isEffective ? 'none' : reasons.size === 0 ? 'whole' : 'partly'
+    return { exclusion, effect, reasons: [...reasons.values()] }
+  }
+}
+
+function reasonIn(
+  { refusal, endpoint, route, isUnserved, need, decision }: Verdict,
+  exclusion: Exclusion,
+): WithoutEffect | undefined {
+  if (refusal !== undefined) return { why: 'refused', refusal }
+  if (endpoint !== undefined)
+    return { why: 'own-endpoint', need: endpoint.open ? 'nothing' : 'identity' }
+  if (isUnserved) return { why: 'unserved' }
+  if (route !== undefined && (need === 'nothing' || need === 'identity')) {
+    return { why: 'open-route', need, path: routeLabel(route) }
+  }
+  const deciding = decision?.exclusion
+  if (deciding === undefined || deciding === exclusion) return undefined
+  return { why: 'earlier-entry', exclusion: deciding }
 }

@@ -1,5 +1,4 @@
 import type { Decision } from '../policy/decide.ts'
-import { type Budget, createDistinct } from './distinct.ts'
 import { boundedKey, kept } from './kept-text.ts'
 import type { DecisionRecord } from './record.ts'
 
@@ -124,4 +123,33 @@ function changeOf(group: Group) {
 
 function timeOf(ms: number): string | undefined {
   return Number.isFinite(ms) ? new Date(ms).toISOString() : undefined
+}
+
+/** What all counters of a replay may keep together. */
+interface Budget {
+  left: number
+}
+
+const maxSome = 5
+
+/** Counts different texts exactly, as long as its own limit and the common budget allow. */
+function createDistinct(limit: number, budget: Budget) {
+  const seen = new Set<string>()
+  const some: string[] = []
+  let isExact = true
+  return {
+    add(text: string) {
+      const key = boundedKey(text)
+      if (seen.has(key)) return
+      // The first one is always kept: a change without a role says little.
+      if (seen.size >= limit || (budget.left === 0 && seen.size > 0)) {
+        isExact = false
+        return
+      }
+      if (budget.left > 0) budget.left--
+      seen.add(kept(key))
+      if (some.length < maxSome) some.push(kept(text))
+    },
+    result: () => ({ count: seen.size, isExact, some }),
+  }
 }

@@ -1,7 +1,6 @@
 import type { CompiledPolicies } from '../policy/engine/decision.ts'
-import { createLineReader } from './line-reader.ts'
 import type { LogSource } from './log-source.ts'
-import { readLog } from './read-log.ts'
+import { createLineReader, readLog } from './read-log.ts'
 import { createTally } from './tally.ts'
 
 /** What a policy answers to the decisions in logs, and what could not be read of them. */

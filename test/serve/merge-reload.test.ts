@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mergeReload } from '../../src/config/reload/merge-reload.ts'
+import { mergeReload } from '../../src/config/reload.ts'
 import { namedSettings, rootSetting, type Setting } from '../../src/config/schema/setting.ts'
 import { readTestConfig } from '../support/test-config.ts'
 

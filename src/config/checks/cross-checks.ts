@@ -13,13 +13,11 @@ import { checkUpstreams } from './forwarding/upstreams.ts'
 import { checkHosts } from './hosts.ts'
 import { checkIssuers } from './issuers.ts'
 import { checkListeners } from './listeners.ts'
-import { checkLoginMethods } from './login-methods.ts'
-import { checkLoginPage } from './login-page.ts'
+import { checkLoginMethods, checkLoginPage } from './login.ts'
 import { checkPolicySource } from './policy-source.ts'
 import { checkRefusals } from './refusals.ts'
 import { secretWeakness } from './secret-strength.ts'
 import { missingSharedStores } from './shared-stores.ts'
-import { checkTracing } from './tracing.ts'
 
 // An identity header with one of these names would be dropped, or would change how the message is
 // parsed.
@@ -226,4 +224,12 @@ function checkOrder({ limits, login, shutdown }: Draft, report: Report): void {
     if (low <= high || report.hasProblem(lowAt) || report.hasProblem(highAt)) continue
     report.problem(lowAt, `: ${low} is greater than ${highAt} (${high}); use at most ${high}`)
   }
+}
+
+/** No pattern says which ports and addresses exist. */
+function checkTracing({ tracing }: Draft, report: Report): void {
+  const otlp = tracing?.otlp
+  const at = 'tracing.otlp'
+  if (otlp === undefined || report.hasProblem(at) || URL.canParse(otlp)) return
+  report.problem(at, `: ${quote(otlp)} is not valid; use a URL such as http://collector:4318`)
 }

@@ -1,7 +1,9 @@
 import type { Problem } from '../../kernel/errors.ts'
+import { didYouMean } from '../../kernel/suggest.ts'
 import type { Expectation } from '../expectations/test-suite.ts'
 import { hasDomainColumn } from '../model/domain-column.ts'
-import { createLocate, type Finding } from '../review/finding.ts'
+import { createLocate, type Finding, findingCodes } from '../review/finding.ts'
+import { quote } from '../rule/rule.ts'
 import { activeAt } from '../set/active.ts'
 import { byPlace, type PolicyFile, type PolicySet } from '../set/policy-set.ts'
 import type { Tick } from '../steps.ts'
@@ -10,7 +12,6 @@ import { checkDomainRoles, checkDomainRules, checkDomainWildcards } from './doma
 import { checkDuplicates } from './duplicates.ts'
 import { checkExclusions } from './exclusions.ts'
 import { checkExpiry } from './expiry.ts'
-import { withoutIgnored } from './ignored.ts'
 import { checkNewRoles, checkUnassignedRoles, type KnownRoles } from './known-roles.ts'
 import { namedRoles } from './named-roles.ts'
 import { checkRoles, type MentionedRole } from './roles.ts'
@@ -107,4 +108,38 @@ function notDoubtedYet(similar: readonly Finding[], others: readonly Finding[]) 
   const place = ({ file, line }: Finding) => `${file}:${line}`
   const doubted = new Set(others.filter(({ code }) => codes.includes(code)).map(place))
   return similar.filter((finding) => !doubted.has(place(finding)))
+}
+
+/** `# postern: ignore CODE` above a line: its author has seen this warning and means the line. */
+const ignoreComment = /^\s*#\s*postern:\s*ignore\b(.*)$/
+
+/** The findings that no comment on the line above ignores by their code, and comments that ignore nothing. */
+function withoutIgnored(
+  findings: readonly Finding[],
+  files: readonly PolicyFile[],
+): readonly Finding[] {
+  const commented = files.filter(({ text }) => /#\s*postern:\s*ignore/.test(text))
+  if (commented.length === 0) return findings
+  const lines = new Map(commented.map(({ name, text }) => [name, text.split('\n')]))
+  const kept = findings.filter(({ file, line = 0, code }) => {
+    return !codesIn(lines.get(file)?.[line - 2]).includes(code)
+  })
+  return [...kept, ...[...lines].flatMap(([file, each]) => unknownCodes(file, each))]
+}
+
+function codesIn(line = ''): readonly string[] {
+  const [, codes = ''] = ignoreComment.exec(line.trim()) ?? []
+  return codes.split(/[\s,]+/).filter((code) => code !== '')
+}
+
+function unknownCodes(file: string, lines: readonly string[]): readonly Finding[] {
+  const known: readonly string[] = findingCodes
+  return lines.flatMap((line, index) =>
+    codesIn(line)
+      .filter((code) => !known.includes(code))
+      .map((code) => {
+        const message = `ignored: ${quote(code)} is not a code of a warning${didYouMean(code, known)}`
+        return { file, line: index + 1, column: 1, code: 'not-read', message } as const
+      }),
+  )
 }

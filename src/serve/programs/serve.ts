@@ -41,7 +41,7 @@ async function runGateway(options: ServeOptions, io: Io): Promise<number> {
       ? { base: undefined, isTerminal }
       : { base: { pid: host.pid }, isTerminal, extraMs: workersMs },
   )
-  const { createConfigFeed } = await import('../reload/config-feed.ts')
+  const { createConfigFeed } = await import('../config-feed.ts')
   const feed = createConfigFeed(source, config, log)
   const configuration = feed.state
   signals.handle(shutdown.signalReceived, feed.reload)

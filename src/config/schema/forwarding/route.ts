@@ -1,17 +1,91 @@
-import { COOKIE_NAME, HEADER_NAME, NOT_BLANK, UPSTREAM_NAME } from '../patterns.ts'
 import {
+  COOKIE_NAME,
+  HEADER_NAME,
+  HTTP_METHOD,
+  NOT_BLANK,
+  ROUTE_NAME,
+  UPSTREAM_NAME,
+} from '../patterns.ts'
+import {
+  DAY_MS,
   flag,
   group,
+  hostNames,
   integer,
   optionalGroup,
   optionalInteger,
   optionalString,
   string,
+  TIB,
 } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 import { headerShapingSettings } from './route-headers.ts'
-import { routeMatch } from './route-match.ts'
-import { shapingSettings } from './route-shaping.ts'
+
+const timeoutMs = (description: string) => optionalInteger({ from: 1, to: DAY_MS }, description)
+
+const ranges = (description: string) =>
+  Type.Optional(
+    Type.Array(
+      string(
+        { minLength: 1, maxLength: 64 },
+        'IP address or CIDR range, such as 10.0.0.0/8 or 2001:db8::/32.',
+      ),
+      { minItems: 1, maxItems: 1000, uniqueItems: true, description },
+    ),
+  )
+
+/** Settings of a route about the requests it accepts and how they are changed. */
+const shapingSettings = {
+  bodyBytes: optionalInteger(
+    { from: 0, to: TIB },
+    'Maximum size of a request body on this route, in bytes; may be more or less than limits.bodyBytes. 0: no bodies. Unset: limits.bodyBytes.',
+  ),
+  timeouts: optionalGroup('Timeouts of this route. Unset: those of its upstream.', {
+    headersMs: timeoutMs(
+      'Timeout for the response headers, in milliseconds. Unset: headersTimeoutMs of the upstream.',
+    ),
+    bodyMs: timeoutMs(
+      'Timeout between two reads of a response body or two writes of a request body, in milliseconds. Unset: bodyTimeoutMs of the upstream.',
+    ),
+    totalMs: timeoutMs(
+      'Timeout for the whole request, retries included, from the permission check to the last byte of the response, in milliseconds. Upgraded connections are exempt. Unset: no limit.',
+    ),
+  }),
+  addresses: optionalGroup(
+    'Client addresses that may use the route, as application.trustedProxies report them. Unset: all.',
+    {
+      allow: ranges('Addresses that may use the route. Unset: all that deny does not name.'),
+      deny: ranges('Addresses that may not use the route, even if allow names them. Unset: none.'),
+    },
+  ),
+}
+
+/** What a route matches besides its path. */
+const routeMatch = {
+  name: optionalString(
+    { pattern: ROUTE_NAME },
+    'Name of the route in logs, metrics and messages; unique. Unset: what the route matches, such as its path.',
+  ),
+  match: Type.Optional(
+    Type.Enum(['prefix', 'exact'], {
+      description:
+        'How path is compared. prefix: it and everything below it; exact: only this path. An exact path takes precedence. Unset: prefix.',
+    }),
+  ),
+  hosts: hostNames(
+    'api.example.com',
+    'Hosts of the route. An exact host takes precedence over a wildcard, a longer wildcard over a shorter one. Unset: any host.',
+  ),
+  methods: Type.Optional(
+    Type.Array(string({ pattern: HTTP_METHOD }, 'Method in upper case, such as GET.'), {
+      minItems: 1,
+      maxItems: 40,
+      uniqueItems: true,
+      description:
+        'Methods of the route; others go to the next route that matches. GET does not include HEAD. Unset: any method.',
+    }),
+  ),
+}
 
 /** Whether the clients of a route stay with a target. */
 const sticky = optionalGroup(

@@ -1,9 +1,11 @@
+import { readOwnPath } from '../../admission/own-path.ts'
 import { subject } from '../../kernel/quote.ts'
 import type { Say } from '../../login/method-kind.ts'
 import { loginMethods } from '../../login/methods/login-methods.ts'
 import { namedProviders } from '../login-providers.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
+import { OWN_ENDPOINTS, pathProblem } from './forwarding/routes.ts'
 
 /** What each method wants of its settings, and that they can be told apart. */
 export function checkLoginMethods({ login = {} }: Draft, report: Report): void {
@@ -34,4 +36,37 @@ function checkNames(login: LoginDraft, say: Say): void {
     const taken = `${subject(name)} is already the name of login.${other.setting}`
     say(`${setting}.name`, `: ${taken}; use another name`)
   }
+}
+
+/** The page has a path of its own and logs in by cookie. */
+export function checkLoginPage({ login, cookie }: Draft, report: Report): void {
+  const page = login?.page
+  if (page?.enabled !== true) return
+  const say = (at: string, problem: string) => report.firstProblem(at, problem)
+
+  if (cookie?.set === false && !report.hasProblem('cookie.set')) {
+    say('login.page.enabled', ' is true, so cookie.set must be true: the page logs in by cookie')
+  }
+  if (page.path !== undefined) {
+    const problem = pagePathProblem(page.path)
+    if (problem !== undefined) say('login.page.path', `: ${problem}`)
+  }
+  const { afterLogin } = page
+  if (afterLogin !== undefined && readOwnPath(afterLogin) === undefined) {
+    say(
+      'login.page.afterLogin',
+      `: ${subject(afterLogin)} is not a path of this host; write one such as /orders`,
+    )
+  }
+}
+
+function pagePathProblem(path: string): string | undefined {
+  if (path === '/') return '"/" would hide the first page of your application; use /login'
+  const own = OWN_ENDPOINTS.find((it) =>
+    `${path.toLowerCase()}/`.startsWith(`${it.toLowerCase()}/`),
+  )
+  if (own !== undefined) {
+    return `${subject(path)} is reserved: ${own} is an endpoint of Postern; use another path`
+  }
+  return pathProblem(path)
 }

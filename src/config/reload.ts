@@ -1,10 +1,18 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { Invalid } from '../../kernel/errors.ts'
-import { isRecord } from '../../kernel/json.ts'
-import { crossCheck } from '../checks/cross-checks.ts'
-import { createReport } from '../reading/report.ts'
-import type { Config } from '../schema/schema.ts'
-import { joinPath, namedSettings, rootSetting, type Setting } from '../schema/setting.ts'
+import { Invalid } from '../kernel/errors.ts'
+import { isRecord } from '../kernel/json.ts'
+import { crossCheck } from './checks/cross-checks.ts'
+import { createReport } from './reading/report.ts'
+import type { Config } from './schema/schema.ts'
+import {
+  joinPath,
+  namedSettings,
+  patternEntries,
+  rootSetting,
+  type Setting,
+  settingFor,
+} from './schema/setting.ts'
 
 /**
  * The configuration after a reload: the reloadable settings of `next`, all others as they are until a
@@ -45,4 +53,25 @@ function differences(one: unknown, other: unknown, path = ''): readonly string[]
   if (!isRecord(one) || !isRecord(other)) return [path]
   const keys = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...keys].flatMap((key) => differences(one[key], other[key], joinPath(path, key)))
+}
+
+/** Identifies a configuration by its content: file, environment and defaults together, no secrets. */
+export function configRevision(config: Config): string {
+  const text = JSON.stringify(publicPart(rootSetting, config))
+  return `c-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
+}
+
+/** The names of a section are sorted: the order in which settings are written means nothing. */
+function publicPart(given: Setting, value: unknown): unknown {
+  const setting = settingFor(given, value)
+  // A digest of a weak secret could be guessed.
+  if (given.writeOnly || setting.writeOnly) return undefined
+  if (Array.isArray(value)) return value.map((item) => publicPart(setting.items ?? {}, item))
+  if (typeof value !== 'object' || value === null) return value
+  const ofEach = patternEntries(setting)?.schema
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, child]) => [key, publicPart(setting.properties?.[key] ?? ofEach ?? {}, child)]),
+  )
 }

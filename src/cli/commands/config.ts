@@ -1,7 +1,11 @@
 import { configCheck, configPrint } from '../../operations/config/config.ts'
 import { type Command, outputOption } from '../command.ts'
+import help from '../help-texts/config.json' with { type: 'json' }
 import { operationCommand } from './operation-command.ts'
+
 import { command } from './run-command.ts'
+
+const views = () => import('../views/config-views.ts')
 
 const shared = {
   arguments: ['file'],
@@ -11,32 +15,20 @@ const shared = {
 
 export const configCommands: readonly Command[] = [
   operationCommand(configCheck, {
-    ...shared,
-    exitCodes: { 0: 'valid', 3: 'not valid' },
-    examples: [
-      'postern config check',
-      'postern config check config/production.yaml --no-files',
-      "postern config check --output json | jq -r '.problems[].message'",
-    ],
-    view: async () => (await import('../views/config-views.ts')).configCheckView,
+    ...{ ...help['config check'], ...shared },
+    view: async () => (await views()).configCheckView,
   }),
   operationCommand(configPrint, {
-    ...shared,
-    exitCodes: { 0: 'printed', 3: 'the configuration is not valid' },
-    examples: [
-      'postern config print',
-      'postern config print config/production.yaml --output json | jq .limits',
-    ],
-    view: async () => (await import('../views/config-views.ts')).configPrintView,
+    ...{ ...help['config print'], ...shared },
+    view: async () => (await views()).configPrintView,
   }),
   command(
     {
+      ...help['config schema'],
       name: 'config schema',
       summary: 'print the JSON Schema of the configuration file',
       arguments: [],
       options: {},
-      exitCodes: { 0: 'printed' },
-      examples: ['postern config schema > schema.json'],
     },
     async () => {
       const { configJsonSchema } = await import('../../config/schema/json-schema.ts')

@@ -208,12 +208,3 @@ function argumentOf({ value, required, default: _, ...about }: Field, field: str
     ...(required === undefined && about.unless === undefined && { optional: true as const }),
   }
 }
-
-/** The exit codes of a command that reads the database only. */
-export const databaseFailures = {
-  3: 'the configuration or a table is not valid',
-  5: 'the database is unreachable',
-} as const
-
-/** The same of one that also needs Redis, where that is configured. */
-export const storeFailures = { ...databaseFailures, 5: 'a store is unreachable' } as const

@@ -19,9 +19,8 @@ export async function remotely(
     exitCodes: { 5: 'the console is unreachable or refuses', ...spec.exitCodes },
   }
   const { run } = command(asking, async () => {
-    const [{ runRemotely }, { propose }, { diff }] = await Promise.all([
+    const [{ runRemotely }, { propose, diff }] = await Promise.all([
       import('../remote/run.ts'),
-      import('./publishing.ts'),
       import('./policy.ts'),
     ])
     return (call, own) => {

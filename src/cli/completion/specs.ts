@@ -1,6 +1,8 @@
 import type { CommandSpec } from '../command.ts'
+import help from '../help-texts/programs.json' with { type: 'json' }
 
 export const completionSpec = {
+  ...help.completion,
   name: 'completion',
   summary: 'print a script that completes commands in bash, zsh or fish',
   details: `The script completes commands, options, the values of options that have a fixed list, files and directories. It
@@ -13,10 +15,4 @@ is complete in itself: a completion does not start Postern. Load it in the start
     { name: 'SHELL', choices: ['bash', 'zsh', 'fish'], description: 'bash, zsh or fish' },
   ],
   options: {},
-  exitCodes: { 0: 'printed' },
-  examples: [
-    'postern completion bash > /etc/bash_completion.d/postern  # for all users',
-    'source <(postern completion zsh)',
-    'postern completion fish > ~/.config/fish/completions/postern.fish',
-  ],
 } as const satisfies CommandSpec

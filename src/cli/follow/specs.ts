@@ -1,6 +1,8 @@
 import { type CommandSpec, configOption, outputOption } from '../command.ts'
+import help from '../help-texts/policy.json' with { type: 'json' }
 
 export const followSpec = {
+  ...help['policy follow'],
   name: 'policy follow',
   summary: "keep a policy up to date with go-admin's Casbin table",
   details: `Runs until SIGTERM or SIGINT. Compares the table every few seconds with one cheap query, reads it only
@@ -49,16 +51,4 @@ is not possible without people.`,
     ...outputOption,
     ...configOption,
   },
-  exitCodes: {
-    0: 'stopped by a signal; with --once: the policy is equal to the table',
-    1: 'with --once: the policy was not published',
-    3: 'the configuration is not valid',
-    5: 'the database or Redis is unreachable at startup',
-  },
-  examples: [
-    'postern policy follow database',
-    'POSTERN_DATABASE__URL=postgres://… postern policy follow database policies --key follower.pem',
-    'postern policy follow database --once  # from cron',
-    'postern policy follow database --metrics /var/lib/node_exporter/postern_follow.prom',
-  ],
 } as const satisfies CommandSpec

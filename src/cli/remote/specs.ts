@@ -1,8 +1,8 @@
 import { type CommandSpec, gatewayOptions, outputOption } from '../command.ts'
-
-const unreachable = 'the console is unreachable or refuses'
+import help from '../help-texts/gateway.json' with { type: 'json' }
 
 export const loginSpec = {
+  ...help['gateway login'],
   name: 'gateway login',
   summary: 'log in to the console of a gateway',
   details: `Asks for the password without showing it, for a one-time code if the account has one, and for the
@@ -11,7 +11,6 @@ read, in $XDG_STATE_HOME/postern (default: ~/.local/state/postern), one for each
 command that the management API offers works with --gateway URL, or with POSTERN_GATEWAY set to it.
 
 Within five minutes after the login, changes do not ask for the password again.`,
-  usage: ['--gateway URL [--user NAME] [OPTIONS]'],
   arguments: [],
   options: {
     ...gatewayOptions,
@@ -22,32 +21,20 @@ Within five minutes after the login, changes do not ask for the password again.`
     },
     'password-stdin': { description: 'read the password from stdin instead of asking' },
   },
-  exitCodes: { 0: 'logged in', 1: 'not logged in: refused', 5: unreachable },
-  examples: [
-    'postern gateway login --gateway https://gateway.example.com:9200 --user alice',
-    'postern gateway login --gateway http://127.0.0.1:9200 --user alice --password-stdin < password.txt',
-  ],
 } as const satisfies CommandSpec
 
 export const logoutSpec = {
+  ...help['gateway logout'],
   name: 'gateway logout',
   summary: 'end the session at the console of a gateway, and delete it here',
-  usage: ['--gateway URL [OPTIONS]'],
   arguments: [],
   options: gatewayOptions,
-  exitCodes: {
-    0: 'logged out, or not logged in',
-    5: 'deleted here, but the console is unreachable or refuses: there it is valid until it expires',
-  },
-  examples: ['postern gateway logout --gateway https://gateway.example.com:9200'],
 } as const satisfies CommandSpec
 
 export const whoamiSpec = {
+  ...help['gateway whoami'],
   name: 'gateway whoami',
   summary: 'show who is logged in to the console of a gateway, with which role, and until when',
-  usage: ['--gateway URL [OPTIONS]'],
   arguments: [],
   options: { ...gatewayOptions, ...outputOption },
-  exitCodes: { 0: 'shown', 5: `not logged in, or ${unreachable}` },
-  examples: ['postern gateway whoami --gateway https://gateway.example.com:9200'],
 } as const satisfies CommandSpec

@@ -10,9 +10,9 @@ interface CarriedToken {
 
 /**
  * The first carrier that has a token, in the specification's order: header, query, cookie. A route may
- * name the only ones that count.
+ * name the only ones that count. `cookieName` is the name under which login sets the cookie.
  */
-export function findToken(received: Received): CarriedToken | undefined {
+export function findToken(received: Received, cookieName: string): CarriedToken | undefined {
   const { headers, query } = received
   const carriers = carriersOf(received)
 
@@ -25,7 +25,7 @@ export function findToken(received: Received): CarriedToken | undefined {
   if (fromQuery !== undefined) return { token: fromQuery, carrier: 'query' }
 
   const fromCookie = isRead('cookie', carriers)
-    ? only(cookieTokens(headers.cookies), 'more than one jwt cookie')
+    ? only(tokenCookies(headers, cookieName), 'more than one jwt cookie')
     : undefined
   if (fromCookie !== undefined) return { token: fromCookie, carrier: 'cookie' }
 
@@ -49,7 +49,7 @@ export function carriedTexts(carrier: Carrier, { headers, query }: Received): re
     case 'query':
       return queryTokens(query)
     case 'cookie':
-      return cookieTokens(headers.cookies)
+      return cookieTokens(headers.cookies, ofToken)
   }
 }
 
@@ -62,12 +62,13 @@ export function queryWithoutToken(query: string): string {
     .join('&')
 }
 
-/** A Cookie header without the `jwt` cookie, the others byte for byte; `undefined` if nothing is left. */
+/** A Cookie header without the cookie of the token, the others byte for byte; `undefined` if nothing is left. */
 export function cookieWithoutToken(cookie: string): string | undefined {
-  return cookie.includes('jwt') ? cookieWithout(cookie, tokenCookie) : cookie
+  return cookie.includes('jwt') ? cookieWithout(cookie, ofToken) : cookie
 }
 
-const tokenCookie: ReadonlySet<string> = new Set(['jwt'])
+/** Also while login sets another one: a browser may still have it. */
+const ofToken: ReadonlySet<string> = new Set(['jwt', '__Host-jwt', '__Secure-jwt'])
 
 const ofConsole: ReadonlySet<string> = new Set(Object.values(consoleCookies))
 
@@ -111,12 +112,23 @@ function mayNameToken(query: string): boolean {
   return query.includes('token=') || query.includes('%')
 }
 
-function cookieTokens(cookies: readonly string[]): string[] {
+/**
+ * Only hosts that browsers let do so can set a cookie with a prefix, and anyone below the domain `jwt`. So
+ * that one counts only for programs, which send no Fetch metadata.
+ */
+function tokenCookies({ cookies, fetchSite }: Received['headers'], name: string): string[] {
+  const own = cookieTokens(cookies, new Set([name]))
+  return own.length > 0 || fetchSite !== undefined ? own : cookieTokens(cookies, plain)
+}
+
+const plain: ReadonlySet<string> = new Set(['jwt'])
+
+function cookieTokens(cookies: readonly string[], names: ReadonlySet<string>): string[] {
   return cookies
     .filter((cookie) => cookie.includes('jwt'))
     .flatMap((cookie) => cookie.split(';'))
     .map((pair) => pair.trim())
-    .filter((pair) => nameOf(pair) === 'jwt' && pair.includes('='))
+    .filter((pair) => names.has(nameOf(pair)) && pair.includes('='))
     .map((pair) => decodeOnce(pair.slice(pair.indexOf('=') + 1)))
     .filter((token) => token !== '')
 }

@@ -10,6 +10,8 @@ export interface IdentifyParts {
   readonly verifyToken: VerifyToken
   readonly isOwnToken: IsOwnToken
   readonly crossSite: FindCrossSite
+  /** The name of the cookie that login sets. */
+  readonly cookieName: string
 }
 
 /**
@@ -28,13 +30,13 @@ export function identify(received: Received, parts: IdentifyParts): Eventually<I
 
 function identifyCaller(
   received: Received,
-  { verifyToken, crossSite }: IdentifyParts,
+  { verifyToken, crossSite, cookieName }: IdentifyParts,
 ): Eventually<Identified> {
   if (received.need === 'nothing') {
     return { received, token: undefined, carrier: undefined, passed: undefined } as Identified
   }
 
-  const carried = findToken(received)
+  const carried = findToken(received, cookieName)
   if (carried === undefined) throw new Refusal('token-missing')
   const { carrier } = carried
   received.arrival.notes.carrier = carrier

@@ -113,7 +113,7 @@ export function createLoginPages(parts: PageParts) {
 
   /** The user who is logged in by cookie. The next page would not send any other token. */
   async function loggedIn(received: Received): Promise<VerifiedToken | undefined> {
-    const token = readCookie(received, 'jwt')
+    const token = readCookie(received, parts.cookie.name)
     if (token === undefined || token === '') return undefined
     try {
       const verified = await parts.verifyToken(token)

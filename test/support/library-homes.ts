@@ -13,6 +13,7 @@ export const homes: Readonly<Record<string, RegExp>> = {
   bcrypt: /^login\/password-(?:hash|worker)\.ts$/,
   'svg-captcha': /^login\//,
   otpauth: /^login\/second-factor\/totp-codes\.ts$/,
+  tldts: /^config\/checks\/cookie\.ts$/,
   uqr: /^cli\/views\/totp-view\.ts$/,
   typebox: /^config\/schema\//,
   'lru-cache': /^kernel\/lru\.ts$/,

@@ -1,11 +1,12 @@
 import { isMysqlUrl, readDatabaseUrl } from '../../kernel/database-url.ts'
 import { readMysqlUrl } from '../../kernel/mysql-url.ts'
-import { MASK, quote, subject } from '../../kernel/quote.ts'
+import { MASK, quote } from '../../kernel/quote.ts'
 import { modeFacts } from '../mode.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 import { checkConsole } from './console.ts'
-import { checkCors, originProblem } from './forwarding/cors.ts'
+import { checkCookie } from './cookie.ts'
+import { checkCors } from './forwarding/cors.ts'
 import { checkForwardAuth, checkProxies } from './forwarding/proxies.ts'
 import { checkRouteOverlaps } from './forwarding/route-overlaps.ts'
 import { checkEndpoints, checkRoutes } from './forwarding/routes.ts'
@@ -85,25 +86,6 @@ function checkLifetime({ jwt }: Draft, report: Report): void {
     at,
     `: ${maxLifetimeSeconds} is less than jwt.timeout (${timeout}), so every issued token would be rejected; use at least ${timeout}`,
   )
-}
-
-function checkCookie({ application, cookie }: Draft, report: Report): void {
-  // Browsers drop such a cookie.
-  const secure = modeFacts(application?.mode, 0).secureCookie
-  if (cookie?.set && cookie.sameSite === 'none' && !secure) {
-    const at = 'cookie.sameSite'
-    const mode = subject(application?.mode)
-    report.problem(
-      at,
-      `: "none" requires a Secure cookie, which mode ${mode} does not set; use lax or strict`,
-    )
-  }
-  for (const [index, origin] of cookie?.trustedOrigins?.entries() ?? []) {
-    const at = `cookie.trustedOrigins[${index}]`
-    if (origin === undefined) continue
-    const problem = originProblem(origin)
-    if (problem !== undefined) report.problem(at, `: ${problem}`)
-  }
 }
 
 function checkDatabase({ database }: Draft, report: Report): void {

@@ -1,4 +1,4 @@
-import { ALPHANUMERIC, DATABASE_URL, ORIGIN } from './patterns.ts'
+import { ALPHANUMERIC, DATABASE_URL, ORIGIN, SERVER_NAME } from './patterns.ts'
 import {
   DAY_MS,
   DAY_SECONDS,
@@ -53,9 +53,19 @@ export const tokensSettings = section('Tokens that are not issued at login.', {
 })
 
 export const cookieSettings = section(
-  'The cookie jwt, which is read after the Authorization header and the query parameter token.',
+  'The cookie of the token, which is read after the Authorization header and the query parameter token.',
   {
     set: flag(false, 'Set the cookie at login, and clear it at logout.'),
+    domain: optionalString(
+      { minLength: 1, maxLength: 253, pattern: SERVER_NAME },
+      'Domain such as example.com, every host of which gets the cookie: one login for all of them. Unset: only the host that serves the login.',
+    ),
+    prefix: Type.Optional(
+      Type.Boolean({
+        description:
+          'Name the cookie so that browsers protect it from other hosts: __Host-jwt, or __Secure-jwt with cookie.domain. Browsers are then not believed a cookie jwt. Unset: only with cookie.domain. Without effect in mode dev, where it is jwt.',
+      }),
+    ),
     sameSite: Type.Enum(['strict', 'lax', 'none'], {
       default: 'lax',
       description:

@@ -134,6 +134,7 @@ async function buildGeneration(
     verifyToken: tokens.verify,
     isOwnToken: tokens.isOwn,
     crossSite,
+    cookieName: cookie.name,
     policies,
     observe: combineObservers(usage?.observe, shadow),
     onIdentified: noteCallers(sessions, usage?.onIdentified),

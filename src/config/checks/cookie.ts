@@ -1,0 +1,42 @@
+import { createRequire } from 'node:module'
+import type * as PublicSuffixes from 'tldts'
+import { canonicalHost } from '../../admission/canonical-host.ts'
+import { subject } from '../../kernel/quote.ts'
+import { modeFacts } from '../mode.ts'
+import type { Report } from '../reading/report.ts'
+import type { Draft } from '../schema/schema.ts'
+import { originProblem } from './forwarding/cors.ts'
+
+/** Browsers must not drop the cookie, nor send it to hosts of strangers. */
+export function checkCookie({ application, cookie }: Draft, report: Report): void {
+  const mode = application?.mode
+  const secure = modeFacts(mode, 0).secureCookie
+  if (cookie?.set && cookie.sameSite === 'none' && !secure) {
+    report.problem(
+      'cookie.sameSite',
+      `: "none" requires a Secure cookie, which mode ${subject(mode)} does not set; use lax or strict`,
+    )
+  }
+  for (const [index, origin] of cookie?.trustedOrigins?.entries() ?? []) {
+    const at = `cookie.trustedOrigins[${index}]`
+    if (origin === undefined) continue
+    const problem = originProblem(origin)
+    if (problem !== undefined) report.problem(at, `: ${problem}`)
+  }
+  const problem = cookie?.domain === undefined ? undefined : domainProblem(cookie.domain)
+  if (problem !== undefined) report.firstProblem('cookie.domain', `: ${problem}`)
+}
+
+function domainProblem(domain: string): string | undefined {
+  const shown = subject(domain)
+  const canonical = canonicalHost(domain)
+  if (canonical === undefined || /\.\d+$/.test(canonical)) {
+    return `${shown} is not a domain; write one such as example.com`
+  }
+  if (canonical !== domain) return `${shown} is not in canonical form; write ${canonical}`
+  // Loaded for this setting only: the list is 200 kB of code.
+  const { getDomain } = createRequire(import.meta.url)('tldts') as typeof PublicSuffixes
+  if (getDomain(domain, { allowPrivateDomains: true, validateHostname: false }) !== null)
+    return undefined
+  return `${shown} is a public suffix: browsers reject such a cookie, because hosts of strangers would get it; write your own domain, such as app.${domain}`
+}

@@ -9,10 +9,16 @@ export type RedirectOf = (error: unknown, arrival: Arrival) => string | undefine
 export function replyRedirect(location: string, request: IncomingRequest, reply: Reply): void {
   // The rest of a body would be read as the next request.
   if (!request.complete) reply.shouldKeepAlive = false
-  reply.writeHead(request.method === 'GET' ? 302 : 303, [
-    ...['Content-Length', '0'],
-    ...redirectHeaders(location),
-  ])
+  redirect(reply, request.method === 'GET' ? 302 : 303, location)
+}
+
+export function redirect(
+  reply: Reply,
+  status: 302 | 303,
+  location: string,
+  extra: readonly string[] = [],
+): void {
+  reply.writeHead(status, ['Content-Length', '0', ...redirectHeaders(location), ...extra])
   reply.end()
 }
 

@@ -1,12 +1,13 @@
 import type { Reply } from '../gateway/reply.ts'
 import type { Authorized } from '../gateway/stages.ts'
+import { redirect } from '../http/redirect-reply.ts'
 import { logoutView, passwordView, providerLogoutView } from './account-views.ts'
 import { linkTo } from './address.ts'
 import { pageTexts } from './language.ts'
 import { type Message, noticeOf } from './layout.ts'
 import { addressOf, frameOf, readForm } from './page-requests.ts'
 import type { PageParts } from './parts.ts'
-import { replyPage, replySeeOther } from './reply-page.ts'
+import { replyPage } from './reply-page.ts'
 
 /** What callers do with their own login: change the password, and log out. */
 export function createAccountPages(parts: PageParts) {
@@ -58,7 +59,9 @@ export function createAccountPages(parts: PageParts) {
     const address = { ...addressOf(received, settings), to: undefined }
     const ending = token?.kind === 'user' ? await parts.endSessionUrl?.(token.id) : undefined
     if (ending === undefined) {
-      return replySeeOther(reply, linkTo(settings.path, address, { notice }), parts.cookie.cleared)
+      // Reloading the next page does not send the form again.
+      const next = linkTo(settings.path, address, { notice })
+      return redirect(reply, 303, next, parts.cookie.cleared)
     }
     const texts = pageTexts[address.language]
     const frame = { ...frameOf(received, parts), address }

@@ -44,13 +44,6 @@ export function replyPage(
   reply.end(page.text, 'utf8')
 }
 
-/** After a form: reloading the next page does not send the form again. */
-export function replySeeOther(reply: Reply, location: string, extra: readonly string[] = []): void {
-  const headers = ['Location', location, 'Content-Length', '0', 'Cache-Control', 'no-store']
-  reply.writeHead(303, [...headers, 'Referrer-Policy', 'no-referrer', ...extra])
-  reply.end()
-}
-
 export interface PageFile {
   readonly type: string
   readonly bytes: Buffer

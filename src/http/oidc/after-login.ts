@@ -1,17 +1,6 @@
 import type { Reply } from '../../gateway/reply.ts'
 import { unstored } from '../json-reply.ts'
 
-/** Sends the browser on with a GET. */
-export function redirect(
-  reply: Reply,
-  status: 302 | 303,
-  location: string,
-  extra: readonly string[] = [],
-): void {
-  reply.writeHead(status, ['Location', location, 'Content-Length', '0', ...unstored, ...extra])
-  reply.end()
-}
-
 /**
  * A page that goes on by itself. After a redirect from another site, browsers leave out cookies with
  * SameSite=Strict for the whole chain; a page of ours begins a new one.

@@ -11,8 +11,9 @@ import { flowCookie } from '../../login/methods/oidc/flow-cookie.ts'
 import type { BeginLogin, Redirects } from '../../login/redirect-login.ts'
 import { replyJson } from '../json-reply.ts'
 import { attemptCookies, loginResult } from '../login-result.ts'
+import { redirect } from '../redirect-reply.ts'
 import type { TokenCookie } from '../token-cookie.ts'
-import { moveOn, redirect } from './after-login.ts'
+import { moveOn } from './after-login.ts'
 import { replyBackChannel } from './back-channel.ts'
 
 interface OidcResponseParts extends Pick<Redirects, 'begin' | 'purposeOf' | 'endSessions'> {

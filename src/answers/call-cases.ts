@@ -3,8 +3,8 @@ import type { AccessRoute } from '../admission/routes.ts'
 import { canonicalPath, everyAllowance } from '../policy/rule/canonical-path.ts'
 import { methodsOf } from '../policy/rule/methods.ts'
 import { ANY_METHOD, METHODS, type Rule } from '../policy/rule/rule.ts'
-import { type Asked, type Standing, standingOf } from './asked.ts'
 import { createPathCases } from './path-cases.ts'
+import { type Scope, type Standing, standingOf } from './query-scope.ts'
 
 /** A method and a path pattern, as a rule or an exclusion names them. */
 export interface Operation {
@@ -33,11 +33,11 @@ type CallCases = (operation: Operation, visit: (call: CallCase) => void) => bool
  * Casbin evaluates, only its matcher knows the cases, so that an example or two stand for none but
  * themselves.
  */
-export function createCallCases(asked: Asked): CallCases {
-  const { set } = asked.policies
-  const everyMethod = methodsToAsk(asked.admission.routes)
+export function createCallCases(scope: Scope): CallCases {
+  const { set } = scope.policies
+  const everyMethod = methodsToAsk(scope.admission.routes)
   const isIndexed = set.model.casbin === undefined
-  const pathCases = isIndexed ? createPathCases(set, asked.admission) : undefined
+  const pathCases = isIndexed ? createPathCases(set, scope.admission) : undefined
 
   /** The resources of a group: with `g2, /orders/:id, sales`, a rule may be about `sales`. */
   const groups = Map.groupBy(set.inheritances, ({ parentKey }) => parentKey)
@@ -51,7 +51,7 @@ export function createCallCases(asked: Asked): CallCases {
       for (const verb of pathCases === undefined
         ? namedMethods(method)
         : askedMethods(method, everyMethod)) {
-        const standing = standingOf(asked, { method: verb, path: each })
+        const standing = standingOf(scope, { method: verb, path: each })
         visit({ method: verb, path: each, standing, rules })
       }
     }

@@ -1,25 +1,25 @@
 import type { AccessRoute } from '../admission/routes.ts'
-import { type Asked, rolesIn, unrestricted } from './asked.ts'
 import { effectsByExample, oncePerRule } from './example-effects.ts'
 import { createLineages } from './lineage.ts'
+import { fullAccess, rolesIn, type Scope } from './query-scope.ts'
 import { effectsOf } from './rule-effects.ts'
 
 /** Lists the rules that apply to a role with what they do, grouped by route. */
-export function can(asked: Asked, roleKey: string) {
-  const { set } = asked.policies
-  const free = unrestricted(asked, roleKey)
+export function can(scope: Scope, roleKey: string) {
+  const { set } = scope.policies
+  const free = fullAccess(scope, roleKey)
   const isIndexed = set.model.casbin === undefined
   const { placed, isExact, unasked } =
     free !== undefined
       ? { placed: [], isExact: true, unasked: 0 }
       : isIndexed
-        ? effectsOf(asked, roleKey)
-        : effectsByExample(asked, roleKey)
+        ? effectsOf(scope, roleKey)
+        : effectsByExample(scope, roleKey)
 
   const groups = Map.groupBy(isIndexed ? placed : oncePerRule(placed), ({ place }) => place)
   const rulesAt = (place: AccessRoute | 'any' | 'unserved' | 'ineffective') =>
     (groups.get(place) ?? []).map(({ rule }) => rule)
-  const routes = [...asked.admission.routes, 'any' as const].flatMap((place) => {
+  const routes = [...scope.admission.routes, 'any' as const].flatMap((place) => {
     const rules = rulesAt(place)
     if (rules.length === 0) return []
     // Without a configuration: any route.

@@ -1,9 +1,9 @@
 import { decide } from '../policy/decide.ts'
 import { widest } from '../policy/diff/widest.ts'
-import { type Asked, unrestricted } from './asked.ts'
 import { createCallCases } from './call-cases.ts'
 import { effectsByExample, oncePerRule } from './example-effects.ts'
 import { createLineages, type HeldRule } from './lineage.ts'
+import { fullAccess, type Scope } from './query-scope.ts'
 
 /** A rule by which one role may do what another may not. */
 interface RoleDifference extends HeldRule {
@@ -26,16 +26,16 @@ interface RoleDifferences {
 }
 
 /** What `roleKey` may do and `otherKey` may not. Compares access: the same rule in another form does not count. */
-export function differencesOf(asked: Asked, roleKey: string, otherKey: string): RoleDifferences {
-  const { policies } = asked
-  if (unrestricted(asked, roleKey) !== undefined) {
-    const isEverything = unrestricted(asked, otherKey) === undefined
+export function differencesOf(scope: Scope, roleKey: string, otherKey: string): RoleDifferences {
+  const { policies } = scope
+  if (fullAccess(scope, roleKey) !== undefined) {
+    const isEverything = fullAccess(scope, otherKey) === undefined
     return { differences: [], isEverything, isExact: true, unasked: 0 }
   }
-  if (policies.set.model.casbin !== undefined) return differencesByExample(asked, roleKey, otherKey)
+  if (policies.set.model.casbin !== undefined) return differencesByExample(scope, roleKey, otherKey)
   const lineages = createLineages(policies.set)
   const ways = lineages.waysUp(roleKey)
-  const callCases = createCallCases(asked)
+  const callCases = createCallCases(scope)
   let isExact = true
 
   const found = policies.set.rules.flatMap((rule): RoleDifference[] => {
@@ -62,10 +62,10 @@ export function differencesOf(asked: Asked, roleKey: string, otherKey: string): 
   return { differences: widestOf(found), isEverything: false, isExact, unasked: 0 }
 }
 
-function differencesByExample(asked: Asked, roleKey: string, otherKey: string): RoleDifferences {
-  const { placed, unasked } = effectsByExample(asked, roleKey)
+function differencesByExample(scope: Scope, roleKey: string, otherKey: string): RoleDifferences {
+  const { placed, unasked } = effectsByExample(scope, roleKey)
   const alone = placed.filter(({ rule: { example } }) => {
-    return example && !decide({ roleKey: otherKey, ...example }, asked.policies).allowed
+    return example && !decide({ roleKey: otherKey, ...example }, scope.policies).allowed
   })
   const differences = oncePerRule(alone).flatMap(({ place, rule: found }) => {
     const { effect: _, example, ...held } = found

@@ -1,18 +1,18 @@
 import { decide } from '../policy/decide.ts'
-import type { Asked } from './asked.ts'
 import { createCallCases } from './call-cases.ts'
 import { createLineages } from './lineage.ts'
+import type { Scope } from './query-scope.ts'
 import { type Effects, placeOf } from './rule-effects.ts'
 
 /**
  * What a role may do under a model that Casbin evaluates: asks about one example for each rule,
  * because only the matcher knows what a rule means. Stops when that takes too long.
  */
-export function effectsByExample(asked: Asked, roleKey: string): Effects {
-  const { policies } = asked
+export function effectsByExample(scope: Scope, roleKey: string): Effects {
+  const { policies } = scope
   const { rules } = policies.set
   const lineages = createLineages(policies.set)
-  const callCases = createCallCases(asked)
+  const callCases = createCallCases(scope)
   const placed: Effects['placed'][number][] = []
   let unasked = 0
   let left = mostRows / Math.max(rules.length, 1)

@@ -10,13 +10,13 @@ import { type PatternShape, shapeOf, treeOf, visitCovering } from '../policy/rev
 import { ANY_METHOD } from '../policy/rule/rule.ts'
 import type { GuardedCalls, Guardrail } from '../policy/set/guardrails.ts'
 import type { PolicySet } from '../policy/set/policy-set.ts'
-import { type Asked, unnamedRole } from './asked.ts'
 import { createCallCases } from './call-cases.ts'
+import { type Scope, unnamedRole } from './query-scope.ts'
 
 /** What guardrails are held against: a policy, its tests and the routes of a gateway. */
 interface Guarded {
   readonly set: PolicySet
-  readonly admission: Asked['admission']
+  readonly admission: Scope['admission']
   readonly expectations: readonly Expectation[]
   /** Milliseconds since 1970. */
   readonly now: number
@@ -114,10 +114,10 @@ function createOpenCalls({ set, admission, now }: Guarded): OpenCalls {
 
 /** The same gateway, asked about one host, or one that only a wildcard is about. */
 function onHost(
-  admission: Asked['admission'],
+  admission: Scope['admission'],
   host: string,
   hosts: ReadonlySet<string>,
-): Asked['admission'] {
+): Scope['admission'] {
   let assumedHost = host.replace(/^\*/, 'x')
   while (host.startsWith('*') && hosts.has(assumedHost)) assumedHost = `x${assumedHost}`
   return { ...admission, assumedHost }

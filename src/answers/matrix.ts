@@ -4,10 +4,10 @@ import type { Verdict } from '../admission/verdict.ts'
 import { decide } from '../policy/decide.ts'
 import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
 import type { PolicySet } from '../policy/set/policy-set.ts'
-import { type Asked, rolesIn, unrestricted } from './asked.ts'
 import { type CallCase, createCallCases, type Operation, operationKey } from './call-cases.ts'
 import { createLineages } from './lineage.ts'
 import { hasMethod } from './matching-rules.ts'
+import { fullAccess, rolesIn, type Scope } from './query-scope.ts'
 
 /**
  * What a role may do with an operation, and through what:
@@ -66,11 +66,11 @@ export interface Matrix {
  * What every role may do with every operation that a rule or an exclusion names, and with those that
  * documents describe, as far as a route serves them.
  */
-export function matrix(asked: Asked, documented: readonly Operation[] = []): Matrix {
-  const { set } = asked.policies
+export function matrix(scope: Scope, documented: readonly Operation[] = []): Matrix {
+  const { set } = scope.policies
   const roles = rolesIn(set)
-  const callCases = createCallCases(asked)
-  const tally = createTally(asked, roles)
+  const callCases = createCallCases(scope)
+  const tally = createTally(scope, roles)
   const operations: MatrixOperation[] = []
   const unserved: Operation[] = []
   const refused: Operation[] = []
@@ -96,7 +96,7 @@ export function matrix(asked: Asked, documented: readonly Operation[] = []): Mat
     } else if (isNamed.has(key))
       (!isAsked ? unasked : isRefused ? refused : unserved).push({ method, path })
   }
-  const routesWithoutRule = asked.admission.routes
+  const routesWithoutRule = scope.admission.routes
     .filter(({ access }) => access === 'permitted')
     .map(routeLabel)
     .filter((label) => !serving.has(label))
@@ -130,12 +130,12 @@ function distinct(operations: readonly Operation[]): ReadonlyMap<string, Operati
 }
 
 /** Counts the cases of one operation after the other. */
-function createTally(asked: Asked, roles: readonly string[]) {
-  const { policies } = asked
+function createTally(scope: Scope, roles: readonly string[]) {
+  const { policies } = scope
   const columns = new Map(roles.map((roleKey, at) => [roleKey, at]))
   const lineages = createLineages(policies.set)
   const isIndexed = policies.set.model.casbin === undefined
-  const isSuperuser = roles.map((roleKey) => unrestricted(asked, roleKey) !== undefined)
+  const isSuperuser = roles.map((roleKey) => fullAccess(scope, roleKey) !== undefined)
   const allowed = new Uint32Array(roles.length)
   const isOwn = new Uint8Array(roles.length)
   const isDenied = new Uint8Array(roles.length)

@@ -1,13 +1,13 @@
 import type { AccessRoute } from '../admission/routes.ts'
 import { ANY_METHOD } from '../policy/rule/rule.ts'
-import { type Asked, rolesIn } from './asked.ts'
 import { type Operation, operationKey } from './call-cases.ts'
+import { rolesIn, type Scope } from './query-scope.ts'
 
 type NamedBy = 'rule' | 'exclusion' | 'route' | 'endpoint' | 'openapi'
 
 /** Every role, method and path that the policy, the configuration or documents name, for completion. */
 export function namesIn(
-  { policies: { set }, admission }: Asked,
+  { policies: { set }, admission }: Scope,
   documented: readonly Operation[] = [],
 ) {
   const found = new Map<string, Operation & { readonly from: Set<NamedBy> }>()

@@ -1,18 +1,18 @@
-import { exampleHost } from '../admission/asked-hosts.ts'
 import { hostPatterns } from '../admission/canonical-host.ts'
+import { exampleHost } from '../admission/example-hosts.ts'
 import type { OwnEndpoint, PlacedEndpoint } from '../admission/own-endpoints.ts'
 import { routeLabel } from '../admission/route-label.ts'
 import type { AccessRoute } from '../admission/routes.ts'
 import type { Admission, CallRefusal, Verdict } from '../admission/verdict.ts'
 import type { Exclusion } from '../policy/rule/rule.ts'
 import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
-import { type Asked, standingOf } from './asked.ts'
 import { createPathCases } from './path-cases.ts'
+import { type Scope, standingOf } from './query-scope.ts'
 
 /** Lists the own endpoints, routes and exclusions that no rule decides on. */
-export function openEndpoints(asked: Asked) {
-  const { admission, policies } = asked
-  const effectOf = createExclusionEffects(asked)
+export function openEndpoints(scope: Scope) {
+  const { admission, policies } = scope
+  const effectOf = createExclusionEffects(scope)
   const takesFrom = createPrecedence(admission)
   return {
     endpoints: admission.endpoints.map(ownEndpoint),
@@ -131,8 +131,8 @@ interface ExclusionEffect {
 }
 
 /** Finds out which exclusions make a difference, whatever the model. */
-function createExclusionEffects(asked: Asked): (exclusion: Exclusion) => ExclusionEffect {
-  const { policies, admission } = asked
+function createExclusionEffects(scope: Scope): (exclusion: Exclusion) => ExclusionEffect {
+  const { policies, admission } = scope
   // Exclusions come before the rules.
   const pathCases = createPathCases({ ...policies.set, rules: [] }, admission)
 
@@ -140,7 +140,7 @@ function createExclusionEffects(asked: Asked): (exclusion: Exclusion) => Exclusi
     const reasons = new Map<string, WithoutEffect>()
     let isEffective = false
     pathCases(exclusion.path, (path) => {
-      const { verdict } = standingOf(asked, { method: exclusion.method, path })
+      const { verdict } = standingOf(scope, { method: exclusion.method, path })
       const reason = reasonIn(verdict, exclusion)
       if (reason === undefined) isEffective = true
       else reasons.set(JSON.stringify(reason), reason)

@@ -1,5 +1,5 @@
-import { askedHosts } from '../admission/asked-hosts.ts'
 import { classify, isRefusedMethod } from '../admission/classify.ts'
+import { exampleHosts } from '../admission/example-hosts.ts'
 import { routeLabel } from '../admission/route-label.ts'
 import type { AccessRoute } from '../admission/routes.ts'
 import type { Admission } from '../admission/verdict.ts'
@@ -46,7 +46,7 @@ const otherMethod = 'PROPFIND'
 
 function createPlacing(admission: Admission): (change: AccessChange) => PlacedChange {
   const servingRoutes = createServingRoutes(admission.routes)
-  const hosts = askedHosts(admission)
+  const hosts = exampleHosts(admission)
 
   /** Why the policy does not decide about this call, if so. */
   function reasonAt(method: string, path: string, host?: string): WithoutEffect | undefined {

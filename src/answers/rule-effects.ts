@@ -2,10 +2,10 @@ import type { AccessRoute } from '../admission/routes.ts'
 import type { Verdict } from '../admission/verdict.ts'
 import { decide } from '../policy/decide.ts'
 import type { Rule } from '../policy/rule/rule.ts'
-import type { Asked } from './asked.ts'
 import { type CallCase, createCallCases } from './call-cases.ts'
 import { createLineages, type HeldRule } from './lineage.ts'
 import { hasMethod } from './matching-rules.ts'
+import type { Scope } from './query-scope.ts'
 
 /**
  * What a rule does for a role at one place: it `allows` all calls there, or some of them (`partly`)
@@ -32,11 +32,11 @@ export interface Effects {
 }
 
 /** What each rule of a role and of the roles that it inherits from does, at each route. */
-export function effectsOf(asked: Asked, roleKey: string): Effects {
-  const { policies } = asked
+export function effectsOf(scope: Scope, roleKey: string): Effects {
+  const { policies } = scope
   const lineages = createLineages(policies.set)
   const ways = lineages.waysUp(roleKey)
-  const callCases = createCallCases(asked)
+  const callCases = createCallCases(scope)
   const appliesTo = (rule: Rule) => rule.roleKey === roleKey || ways.has(rule.roleKey)
 
   /** What the rule does for one call that the rules decide on. */

@@ -1,9 +1,9 @@
 import type { Verdict } from '../admission/verdict.ts'
 import { adminKey, decide } from '../policy/decide.ts'
 import type { Rule } from '../policy/rule/rule.ts'
-import { type Asked, rolesIn, standingOf } from './asked.ts'
 import { createLineages, type HeldRule, type Lineages } from './lineage.ts'
 import { createMatchingRules, hasMethod } from './matching-rules.ts'
+import { rolesIn, type Scope, standingOf } from './query-scope.ts'
 
 /** A role and the rule that decides on it. */
 export interface RoleByRule extends HeldRule {
@@ -36,11 +36,11 @@ export interface WhoAnswer {
  * query, for which the gateway may refuse the call.
  */
 export function who(
-  asked: Asked,
+  scope: Scope,
   call: { readonly method: string; readonly path: string },
 ): WhoAnswer {
-  const { policies } = asked
-  const { kind, verdict } = standingOf(asked, call)
+  const { policies } = scope
+  const { kind, verdict } = standingOf(scope, call)
   const { method } = call
   const path = verdict.path ?? call.path
   const { host } = verdict

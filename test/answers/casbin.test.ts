@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createAdmission, evaluate } from '../../src/admission/verdict.ts'
-import type { Asked } from '../../src/answers/asked.ts'
 import { can } from '../../src/answers/can.ts'
 import { differencesOf } from '../../src/answers/compare.ts'
 import { cellKinds, matrix } from '../../src/answers/matrix.ts'
+import type { Scope } from '../../src/answers/query-scope.ts'
 import { who } from '../../src/answers/who.ts'
 import { casbinModels, indexedModels } from '../policy/casbin-models.ts'
 import { policies } from '../policy/policy-text.ts'
@@ -13,7 +13,7 @@ const admission = createAdmission({
   endpoints: { logout: 'gateway', profile: 'gateway', password: 'gateway', captchaAlias: false },
 })
 
-function asked(modelText: string, lines: readonly string[]): Asked {
+function asked(modelText: string, lines: readonly string[]): Scope {
   return { admission, policies: policies({ modelText, lines }) }
 }
 

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccessRoute } from '../../src/admission/routes.ts'
 import { createAdmission, evaluate } from '../../src/admission/verdict.ts'
-import { rolesIn } from '../../src/answers/asked.ts'
 import { guardrailViolations } from '../../src/answers/guard.ts'
+import { rolesIn } from '../../src/answers/query-scope.ts'
 import { decide } from '../../src/policy/decide.ts'
 import { parseTestFile } from '../../src/policy/expectations/test-file.ts'
 import type { Guardrail } from '../../src/policy/set/guardrails.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { type PolicyText, policyFiles, widestModel } from '../policy/policy-text.ts'
-import { matches, paths, randomAsked } from './random-asked.ts'
+import { matches, paths, randomScope } from './random-scopes.ts'
 
 const now = Date.parse('2026-11-18T00:00:00Z')
 const endpoints = {
@@ -238,7 +238,7 @@ const guarded = fc.record({
 test('for random policies and configurations, nothing is hidden and every proof is true', () => {
   let [broken, kept] = [0, 0]
   fc.assert(
-    fc.property(randomAsked, guarded, ({ admission, policies }, { methods, path, roles }) => {
+    fc.property(randomScope, guarded, ({ admission, policies }, { methods, path, roles }) => {
       const calls = { text: '', methods, path }
       const origin = { file: 'guardrails.yaml', line: 1 }
       const guardrail: Guardrail = { kind: 'only', roles, calls, text: '', origin }

@@ -2,25 +2,25 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccessRoute } from '../../src/admission/routes.ts'
 import { evaluate } from '../../src/admission/verdict.ts'
-import { type Asked, rolesIn } from '../../src/answers/asked.ts'
 import { can } from '../../src/answers/can.ts'
 import { differencesOf } from '../../src/answers/compare.ts'
 import { cellKinds, matrix } from '../../src/answers/matrix.ts'
+import { rolesIn, type Scope } from '../../src/answers/query-scope.ts'
 import { who } from '../../src/answers/who.ts'
 import type { Rule } from '../../src/policy/rule/rule.ts'
-import { matches, methodsOf, paths, randomAsked } from './random-asked.ts'
+import { matches, methodsOf, paths, randomScope } from './random-scopes.ts'
 
 interface Call {
   readonly method: string
   readonly path: string
 }
 
-function isAllowed({ admission, policies }: Asked, roleKey: string, call: Call): boolean {
+function isAllowed({ admission, policies }: Scope, roleKey: string, call: Call): boolean {
   return evaluate({ ...call, roleKey }, admission, policies).allowed
 }
 
 /** The calls of an operation that the gateway serves to someone. */
-function callsOf({ admission, policies }: Asked, { method, path: pattern }: Call): readonly Call[] {
+function callsOf({ admission, policies }: Scope, { method, path: pattern }: Call): readonly Call[] {
   return paths
     .filter((path) => matches(pattern, path))
     .flatMap((path) => methodsOf(method).map((each) => ({ method: each, path })))
@@ -38,7 +38,7 @@ describe('for random policies and configurations', () => {
     })
 
     fc.assert(
-      fc.property(randomAsked, call, (asked, question) => {
+      fc.property(randomScope, call, (asked, question) => {
         const answer = who(asked, question)
         const all = rolesIn(asked.policies.set)
         const found = [...answer.roles, ...answer.superusers].map(({ roleKey }) => roleKey).sort()
@@ -58,7 +58,7 @@ describe('for random policies and configurations', () => {
     let [whole, partly, none] = [0, 0, 0]
 
     fc.assert(
-      fc.property(randomAsked, (asked) => {
+      fc.property(randomScope, (asked) => {
         const { roles, operations, unserved } = matrix(asked)
         for (const operation of operations) {
           const calls = callsOf(asked, operation)
@@ -89,7 +89,7 @@ describe('for random policies and configurations', () => {
 
   test('can lists under a route exactly the rules that allow something there', () => {
     fc.assert(
-      fc.property(randomAsked, (asked) => {
+      fc.property(randomScope, (asked) => {
         const { admission, policies } = asked
         for (const roleKey of rolesIn(policies.set)) {
           const answer = can(asked, roleKey)
@@ -125,7 +125,7 @@ describe('for random policies and configurations', () => {
 
   test('a comparison finds a difference exactly when one role may do more', () => {
     fc.assert(
-      fc.property(randomAsked, (asked) => {
+      fc.property(randomScope, (asked) => {
         const roles = rolesIn(asked.policies.set)
         const all = asked.policies.set.rules.flatMap((rule) => callsOf(asked, rule))
         for (const one of roles) {

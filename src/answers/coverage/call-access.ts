@@ -5,8 +5,8 @@ import { createGrants } from '../../policy/review/grants.ts'
 import { createNode, place, shapeOf, visitCovering } from '../../policy/review/pattern-tree.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import { unnamedRole } from '../asked.ts'
 import { hasMethod } from '../matching-rules.ts'
+import { unnamedRole } from '../query-scope.ts'
 
 /**
  * Who may make a call: every client without a token; every caller with a valid token; some roles;

@@ -7,7 +7,7 @@ import { METHODS, nameProblem } from '../../policy/rule/rule.ts'
 import { formatField } from '../../policy/set/csv-line.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Counted, RefusedCall } from '../../policy/usage/usage.ts'
-import type { Asked } from '../asked.ts'
+import type { Scope } from '../query-scope.ts'
 
 /** Refusals of one kind of call to one role, and what the policy says about it now. */
 interface Denial extends RefusedCall, Counted {
@@ -24,12 +24,12 @@ interface Denial extends RefusedCall, Counted {
  */
 export function denialsOf(
   refusals: readonly (RefusedCall & Counted)[],
-  asked: Asked,
+  scope: Scope,
 ): readonly Denial[] {
   return refusals
     .toSorted(order)
     .map((refused, at) =>
-      at < mostExplained ? explained(refused, asked) : { ...refused, nearMisses: [] },
+      at < mostExplained ? explained(refused, scope) : { ...refused, nearMisses: [] },
     )
 }
 
@@ -40,10 +40,10 @@ function order(a: RefusedCall & Counted, b: RefusedCall & Counted): number {
   return b.count - a.count || b.last - a.last || (a.roleKey < b.roleKey ? -1 : 1)
 }
 
-function explained(refused: RefusedCall & Counted, asked: Asked): Denial {
+function explained(refused: RefusedCall & Counted, scope: Scope): Denial {
   const { roleKey, domain, method, path } = refused
   if (path === undefined) return { ...refused, nearMisses: [] }
-  const { admission, policies } = asked
+  const { admission, policies } = scope
   const question = { roleKey, domain, method, path }
   const verdict = evaluate(question, admission, policies)
   if (verdict.decision === undefined || verdict.allowed) {

@@ -7,8 +7,8 @@ import { builtInExclusions } from '../../policy/set/built-in-exclusions.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Counted, Usage } from '../../policy/usage/usage.ts'
 import { exclusionUsageKey, ruleUsageKey } from '../../policy/usage/usage-key.ts'
-import { rolesIn } from '../asked.ts'
 import { createLineages } from '../lineage.ts'
+import { rolesIn } from '../query-scope.ts'
 
 /** Something of a policy that was not used. */
 interface Unused<What> {

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createSharedStores } from '../../operations/kept-stores.ts'
 import { answeredType } from '../../operations/offered/answer-call.ts'
 import { checkInput } from '../../operations/offered/check-input.ts'
 import { type Call, calls, hasFiles, isPost, pathOf } from '../../operations/offered/offered.ts'
@@ -8,6 +7,7 @@ import {
   type Parameter,
   parametersOf,
 } from '../../operations/offered/parameters.ts'
+import { createSharedStores } from '../../operations/store-cache.ts'
 import type { FindCallerOrigin } from '../access/caller-origin.ts'
 import type { ConsoleGuard } from '../access/guard.ts'
 import type { FindProtectedRoles } from '../access/roles.ts'

@@ -1,4 +1,4 @@
-import { exampleHost } from '../../admission/asked-hosts.ts'
+import { exampleHost } from '../../admission/example-hosts.ts'
 import { routeLabel } from '../../admission/route-label.ts'
 import { createRoutes } from '../../admission/route-table.ts'
 import type { FindRoute } from '../../admission/routes.ts'

@@ -35,7 +35,7 @@ export async function providerChecks(
     const source = { ...issuer, caFile: at(issuer.caFile), tokenFile: at(issuer.tokenFile) }
     const setting = issuer.jwksUri === undefined ? 'issuer' : 'jwksUri'
     const trust = `set ${name}.caFile to the certificate of the authority that signed its certificate`
-    const asked = { server: 'the provider', address: `${name}.${setting}`, trust, isNeeded: true }
+    const server = { server: 'the provider', address: `${name}.${setting}`, trust, isNeeded: true }
     return {
       setting: name,
       async run(onDate) {
@@ -46,7 +46,7 @@ export async function providerChecks(
           )
           return [{ ok: `${issuer.issuer} publishes ${count(keys.length, 'usable key')}` }]
         } catch (error) {
-          return [{ ...asked, url: issuer[setting] ?? '', error }]
+          return [{ ...server, url: issuer[setting] ?? '', error }]
         }
       },
     }
@@ -62,12 +62,12 @@ function addDate(clock: ClockSamples, issuer: string, askedAt: number, date: str
 }
 
 function reportFailure(report: Report, name: string, failed: FailedProbe): void {
-  const { error, url, isNeeded, instead, ...asked } = failed
+  const { error, url, isNeeded, instead, ...server } = failed
   if (error instanceof Invalid) {
     report.problem(error.message, `fix the file, or correct the setting in ${name}`)
   } else if (error instanceof Fault) report.problem(error.message, `fix the file named in ${name}`)
   else {
-    const { reason, fix } = connectionFailure(error, asked)
+    const { reason, fix } = connectionFailure(error, server)
     const shown = instead ?? { message: `${url}: ${reason}`, fix }
     report[isNeeded ? 'problem' : 'warning'](shown.message, shown.fix)
   }

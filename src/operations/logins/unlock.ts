@@ -44,8 +44,8 @@ export const run: RunOf<typeof loginUnlock> = ({ user: named }, context) => {
     const entry = { actor: context.actor, action: 'login.unlock', subject, before } as const
     const ended = await clear({ keys, related }, entry)
 
-    const asked = targets.map(({ kind, text }) => [kind, text] as const)
-    const document = { ...Object.fromEntries(asked), ended: ended.length }
+    const fields = targets.map(({ kind, text }) => [kind, text] as const)
+    const document = { ...Object.fromEntries(fields), ended: ended.length }
     const notes =
       left > 0 ? [`note: left ${count(left, 'lock-out')} of administrators or publishers`] : []
     const whom = targets.map(({ kind, text }) => `${kind} ${text}`).join(' and ')

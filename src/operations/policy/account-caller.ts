@@ -7,13 +7,13 @@ import { accountSettings, settingsOf, withExistingDatabase } from '../configured
 import type { Context } from '../context.ts'
 import { lockoutOf } from '../logins/lockout.ts'
 import { policySettings, unavailable } from '../policy-settings.ts'
-import type { AskedCaller } from './asked-caller.ts'
+import type { QueryCaller } from './query-caller.ts'
 
 /**
  * The caller that a login with this name yields, by the query of the login. An account that cannot
  * log in is a caller without a token.
  */
-export async function callerOfAccount(name: string, context: Context): Promise<AskedCaller> {
+export async function callerOfAccount(name: string, context: Context): Promise<QueryCaller> {
   const { configFile: file } = context
   // No token is read, so the signing secret may be missing; whatever else is wrong is reported.
   const config = policySettings(file, context).config ?? accountSettings(file, context).config
@@ -26,7 +26,7 @@ function lockedOut(name: string, seconds: number): string {
   return `logins of ${name} are locked out for ${seconds} s after wrong passwords, except from addresses that ${name} logged in from; tokens stay valid`
 }
 
-async function find(name: string, database: Database): Promise<AskedCaller> {
+async function find(name: string, database: Database): Promise<QueryCaller> {
   const account = await createAccounts(database).findByUsername(name)
   if (account === undefined) return withoutRole(name, database)
 
@@ -40,7 +40,7 @@ async function find(name: string, database: Database): Promise<AskedCaller> {
 }
 
 /** The policy decides by role key, so login refuses an account without a role. */
-async function withoutRole(name: string, database: Database): Promise<AskedCaller> {
+async function withoutRole(name: string, database: Database): Promise<QueryCaller> {
   const service = await createServiceDirectory(database).callerOf(name)
   if (typeof service !== 'string') return ofService(service)
   const [userId] = await createAccountDirectory(database).idsOf(name)
@@ -56,7 +56,7 @@ async function withoutRole(name: string, database: Database): Promise<AskedCalle
 }
 
 /** A program has no login, but tokens that carry its role. */
-function ofService(caller: Caller): AskedCaller {
+function ofService(caller: Caller): QueryCaller {
   const { username: name, userId, roleKey, dataScope } = caller
   const words = `${name} (ID ${userId}, role ${roleKey}, data scope ${dataScope || 'empty'})`
   return {
@@ -70,8 +70,8 @@ function ofService(caller: Caller): AskedCaller {
 function cannotLogIn(
   name: string,
   reason: string,
-  about: Pick<AskedCaller, 'rows' | 'facts'>,
-): AskedCaller {
+  about: Pick<QueryCaller, 'rows' | 'facts'>,
+): QueryCaller {
   return {
     ...about,
     name,

@@ -1,30 +1,30 @@
-import { rolesIn } from '../../answers/asked.ts'
 import { can } from '../../answers/can.ts'
 import { differencesOf } from '../../answers/compare.ts'
 import { openEndpoints } from '../../answers/open.ts'
+import { rolesIn } from '../../answers/query-scope.ts'
 import type { EffectiveRule } from '../../answers/rule-effects.ts'
 import { didYouMean } from '../../kernel/suggest.ts'
 import { decline } from '../declined.ts'
 import type { RunOf } from '../operation.ts'
-import { type AskedPolicy, aboutPolicy, askedPolicy, inexact, policyName } from './asked-policy.ts'
 import { dated } from './dated.ts'
 import type { policyCan } from './descriptions.ts'
+import { aboutPolicy, findPolicy, inexact, type PolicyQuery, policyName } from './policy-query.ts'
 
 /** Lists everything that a role may do, or what it may do and another may not. */
 export const run: RunOf<typeof policyCan, string> = async (input, context) => {
   const { role, compare } = input
-  const asked = await askedPolicy({ ...input, config: context.configFile }, context)
+  const query = await findPolicy({ ...input, config: context.configFile }, context)
   for (const each of [role, compare]) {
-    if (each !== undefined) requireRole(each, asked)
+    if (each !== undefined) requireRole(each, query)
   }
-  const shown = policyName(asked)
-  if (compare !== undefined) return { ...compared(asked, role, compare), shown }
-  const answer = can(asked, role)
-  const notes = answer.isExact ? [] : inexact(asked, answer.unasked)
+  const shown = policyName(query)
+  if (compare !== undefined) return { ...compared(query, role, compare), shown }
+  const answer = can(query, role)
+  const notes = answer.isExact ? [] : inexact(query, answer.unasked)
   const isAnything =
     answer.unrestricted !== undefined || answer.routes.some(({ rules }) => rules.some(isAllowing))
   return {
-    document: dated({ ...answer, open: openEndpoints(asked), ...aboutPolicy(asked, notes) }),
+    document: dated({ ...answer, open: openEndpoints(query), ...aboutPolicy(query, notes) }),
     outcome: isAnything ? 'done' : 'no',
     shown,
   }
@@ -35,19 +35,19 @@ export function isAllowing({ effect }: Pick<EffectiveRule, 'effect'>): boolean {
   return effect === 'allows' || effect === 'partly'
 }
 
-function compared(asked: AskedPolicy, roleKey: string, comparedWith: string) {
-  const more = differencesOf(asked, roleKey, comparedWith)
-  const less = differencesOf(asked, comparedWith, roleKey)
+function compared(query: PolicyQuery, roleKey: string, comparedWith: string) {
+  const more = differencesOf(query, roleKey, comparedWith)
+  const less = differencesOf(query, comparedWith, roleKey)
   const isExact = more.isExact && less.isExact
-  const notes = isExact ? [] : inexact(asked, Math.max(more.unasked, less.unasked))
+  const notes = isExact ? [] : inexact(query, Math.max(more.unasked, less.unasked))
   const isMore = more.isEverything || more.differences.length > 0
   return {
-    document: dated({ roleKey, comparedWith, more, less, ...aboutPolicy(asked, notes) }),
+    document: dated({ roleKey, comparedWith, more, less, ...aboutPolicy(query, notes) }),
     outcome: isMore ? 'done' : 'no',
   } as const
 }
 
-function requireRole(roleKey: string, { whole, name }: AskedPolicy): void {
+function requireRole(roleKey: string, { whole, name }: PolicyQuery): void {
   const roles = rolesIn(whole)
   // Only its matcher knows which roles a model that Casbin evaluates allows.
   if (roleKey === 'admin' || roles.includes(roleKey) || whole.model.casbin !== undefined) return

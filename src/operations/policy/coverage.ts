@@ -12,8 +12,8 @@ import { placeOf } from '../../policy/review/finding.ts'
 import type { Surroundings } from '../context.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
-import { askedPolicy, policyName } from './asked-policy.ts'
 import type { policyCoverage } from './check-descriptions.ts'
+import { findPolicy, policyName } from './policy-query.ts'
 import { isPublished } from './versions.ts'
 
 type Finding = OperationFinding<Operation>
@@ -29,8 +29,8 @@ export interface Shown {
 /** Compares OpenAPI documents with a policy, both ways. */
 export const run: RunOf<typeof policyCoverage, Shown> = async (input, context) => {
   const documents = await readDocuments(input.document, baseOf(input.base), context)
-  const asked = await askedPolicy({ ...input, config: context.configFile }, context)
-  const { policies, admission } = asked
+  const query = await findPolicy({ ...input, config: context.configFile }, context)
+  const { policies, admission } = query
   const operations = distinct(documents.flatMap((document) => document.operations))
   const coverage = coverOperations(operations, { admission, policies })
   const findings = bySeverity(coverage.operations.flatMap((access) => findingOf(access) ?? []))
@@ -38,7 +38,7 @@ export const run: RunOf<typeof policyCoverage, Shown> = async (input, context) =
   const ignored = documents.flatMap(({ notes }) => notes)
   return {
     document: {
-      ...{ ok, revision: policies.revision, policy: policyName(asked) },
+      ...{ ok, revision: policies.revision, policy: policyName(query) },
       documents: documents.map(({ name, version, operations: described }) => {
         return { name, version, operations: described.length }
       }),
@@ -56,10 +56,10 @@ export const run: RunOf<typeof policyCoverage, Shown> = async (input, context) =
         const access = kinds.map((kind) => ({ access: kind.access, example: kind.example }))
         return { ...operation, access, sampled: !isComplete }
       }),
-      notes: [...notesOf(ignored, coverage, findings), ...asked.notes],
+      notes: [...notesOf(ignored, coverage, findings), ...query.notes],
     },
     outcome: ok ? 'done' : 'no',
-    shown: { commonPath: coverage.commonPath, hasFiles: !isPublished(asked.name) },
+    shown: { commonPath: coverage.commonPath, hasFiles: !isPublished(query.name) },
   }
 }
 

@@ -4,8 +4,8 @@ import { KEPT_DAYS, lastDays } from '../../policy/usage/usage.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
 import { sinceMs } from '../since.ts'
-import { aboutPolicy, askedPolicy, policyName } from './asked-policy.ts'
 import type { policyDenials } from './evidence-descriptions.ts'
+import { aboutPolicy, findPolicy, policyName } from './policy-query.ts'
 import { readUsage } from './stored-usage.ts'
 
 /** What the text shows besides: the policy in words. */
@@ -17,12 +17,12 @@ export interface Shown {
 export const run: RunOf<typeof policyDenials, Shown> = async (input, context) => {
   const now = context.now()
   const days = lastDays(daysSince(input.since, now), now)
-  const asked = await askedPolicy({ ...input, config: context.configFile }, context, 'optional')
-  const usage = await readUsage(asked.settings, { days, kinds: ['refusal'] }, context)
+  const query = await findPolicy({ ...input, config: context.configFile }, context, 'optional')
+  const usage = await readUsage(query.settings, { days, kinds: ['refusal'] }, context)
   const observation = observationOf(usage, { begin: Date.parse(days[0] ?? ''), now })
-  const denials = denialsOf(usage.refusals, asked)
+  const denials = denialsOf(usage.refusals, query)
   const others = usage.others.refusal
-  const { policy, revision, notes } = aboutPolicy(asked)
+  const { policy, revision, notes } = aboutPolicy(query)
   const document = {
     ...{ policy, revision, since: days[0] ?? '', observed: observed(observation) },
     refusals: denials.reduce((sum, each) => sum + each.count, others),
@@ -40,7 +40,7 @@ export const run: RunOf<typeof policyDenials, Shown> = async (input, context) =>
     left: Math.max(0, denials.length - input.limit),
     notes,
   }
-  return { document, shown: { policy: policyName(asked) } }
+  return { document, shown: { policy: policyName(query) } }
 }
 
 /** An observation as documents have it. */

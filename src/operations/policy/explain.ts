@@ -1,4 +1,4 @@
-import { assumedHostNote } from '../../admission/asked-hosts.ts'
+import { assumedHostNote } from '../../admission/example-hosts.ts'
 import { forwardAuthRefusal } from '../../admission/forward-auth.ts'
 import {
   evaluate,
@@ -6,7 +6,7 @@ import {
   type TokenProblem,
   type Verdict,
 } from '../../admission/verdict.ts'
-import { rolesIn } from '../../answers/asked.ts'
+import { rolesIn } from '../../answers/query-scope.ts'
 import { didYouMean } from '../../kernel/suggest.ts'
 import type { Question } from '../../policy/engine/decision.ts'
 import { explain } from '../../policy/explain.ts'
@@ -16,19 +16,19 @@ import type { Context } from '../context.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { InputOf, RunOf } from '../operation.ts'
 import { type PolicySettings, policySettings } from '../policy-settings.ts'
-import type { AskedCaller } from './asked-caller.ts'
-import { askedTarget } from './asked-host.ts'
-import { type AskedPolicy, askedPolicy, checkAsked, policyName } from './asked-policy.ts'
 import type { policyExplain } from './descriptions.ts'
 import { documentOf, type Explanation, type Shown, shownOf } from './explanation.ts'
 import { checkCaller, findCaller } from './find-caller.ts'
+import { checkQuery, findPolicy, type PolicyQuery, policyName } from './policy-query.ts'
+import type { QueryCaller } from './query-caller.ts'
+import { queryTarget } from './query-target.ts'
 
 type Input = InputOf<(typeof policyExplain)['input']>
 
 /** Shows whether a caller may make a call, and why. */
 export const run: RunOf<typeof policyExplain, Shown> = async (input, context) => {
   checkCaller(input)
-  checkAsked(input)
+  checkQuery(input)
   if (input.anonymous && (input.policies ?? input.revision) !== undefined) {
     throw new InvalidInput(
       undefined,
@@ -45,11 +45,11 @@ export const run: RunOf<typeof policyExplain, Shown> = async (input, context) =>
 
 async function explained(
   input: Input,
-  caller: AskedCaller,
+  caller: QueryCaller,
   context: Context,
 ): Promise<Explanation> {
   const { method } = input
-  const { path, host } = askedTarget(input.path, input.host)
+  const { path, host } = queryTarget(input.path, input.host)
   const { settings, ...answer } =
     caller.roleKey === undefined
       ? withoutPolicy(
@@ -68,21 +68,21 @@ async function explained(
 
 /** A token brings its domain, or none, as in the gateway. */
 function askedFor(
-  { domain }: Extract<AskedCaller, { readonly roleKey: string }>,
+  { domain }: Extract<QueryCaller, { readonly roleKey: string }>,
   input: Input,
   context: Context,
-): Promise<AskedPolicy> {
+): Promise<PolicyQuery> {
   const options = { ...input, config: context.configFile }
-  if (domain === undefined) return askedPolicy(options, context)
-  return askedPolicy({ ...options, domain: input.domain ?? domain ?? undefined }, context, 'token')
+  if (domain === undefined) return findPolicy(options, context)
+  return findPolicy({ ...options, domain: input.domain ?? domain ?? undefined }, context, 'token')
 }
 
-function byPolicy(question: Question, asked: AskedPolicy) {
-  const { admission, policies, whole, settings, name, notes } = asked
+function byPolicy(question: Question, query: PolicyQuery) {
+  const { admission, policies, whole, settings, name, notes } = query
   const verdict = evaluate(question, admission, policies)
   const read = { ...question, path: verdict.path ?? '' }
   const nearMisses = verdict.decision === undefined ? [] : explain(read, policies).nearMisses
-  const policy = { name, words: policyName(asked), revision: policies.revision }
+  const policy = { name, words: policyName(query), revision: policies.revision }
   const role = verdict.step === 'none' ? unknownRole(question.roleKey, whole) : []
   return { verdict, admission, settings, notes: [...notes, ...role], nearMisses, policy }
 }

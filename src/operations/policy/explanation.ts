@@ -2,14 +2,14 @@ import { routeLabel } from '../../admission/route-label.ts'
 import { pathOf } from '../../admission/target.ts'
 import type { Admission, Verdict } from '../../admission/verdict.ts'
 import type { NearMiss } from '../../policy/engine/decision.ts'
-import type { AskedCaller } from './asked-caller.ts'
 import { dated } from './dated.ts'
+import type { QueryCaller } from './query-caller.ts'
 import { lineOf } from './rule-line.ts'
 import { ambiguityOf, isTokenProblem, refusalOf, routeOf, stepOf } from './verdict-words.ts'
 
 /** A verdict with everything that helps to understand it. */
 export interface Explanation {
-  readonly caller: AskedCaller
+  readonly caller: QueryCaller
   readonly method: string
   /** The target as the user wrote it. */
   readonly target: string

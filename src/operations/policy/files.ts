@@ -5,9 +5,9 @@ import { readPolicyFiles, readTestFiles } from '../../stores/policies/policy-fil
 import type { Surroundings } from '../context.ts'
 import type { RunOf } from '../operation.ts'
 import { type PolicySettings, policySettings } from '../policy-settings.ts'
-import { loadedBy } from './asked-policy.ts'
 import type { policyFiles } from './descriptions.ts'
 import { namesIn } from './directory.ts'
+import { loadedBy } from './policy-query.ts'
 import { isPublished, readVersion } from './versions.ts'
 
 /** Reads the files of a policy, for those who want to change it. */

@@ -2,8 +2,8 @@ import type { Context } from '../context.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { InputOf } from '../operation.ts'
 import { callerOfAccount } from './account-caller.ts'
-import type { AskedCaller } from './asked-caller.ts'
 import type { policyExplain } from './descriptions.ts'
+import type { QueryCaller } from './query-caller.ts'
 import { callerOfToken } from './token-caller.ts'
 
 type Named = Pick<InputOf<(typeof policyExplain)['input']>, 'role' | 'user' | 'token' | 'anonymous'>
@@ -24,7 +24,7 @@ export function checkCaller({ user, token, anonymous }: Named): void {
 export async function findCaller(
   { role, user, token }: Named,
   context: Context,
-): Promise<AskedCaller> {
+): Promise<QueryCaller> {
   if (user !== undefined) return callerOfAccount(user, context)
   if (token !== undefined) return callerOfToken(token, context)
   if (role !== undefined) {

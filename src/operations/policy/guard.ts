@@ -1,13 +1,13 @@
 import { guardrailViolations } from '../../answers/guard.ts'
 import type { RunOf } from '../operation.ts'
-import { aboutPolicy, askedPolicy, policyName } from './asked-policy.ts'
 import type { policyGuard } from './descriptions.ts'
+import { aboutPolicy, findPolicy, policyName } from './policy-query.ts'
 import { readExpectations } from './review.ts'
 
 /** Lists the guardrails of a policy with how it breaks them. */
 export const run: RunOf<typeof policyGuard, string> = async (input, context) => {
-  const asked = await askedPolicy({ ...input, config: context.configFile }, context, 'optional')
-  const { whole: set, admission, at: now, settings } = asked
+  const query = await findPolicy({ ...input, config: context.configFile }, context, 'optional')
+  const { whole: set, admission, at: now, settings } = query
   // A published policy has no tests: those of the directory are about it too.
   const expectations = await readExpectations(input.policies ?? settings.directory, context)
   const found = guardrailViolations({ set, admission, expectations, now })
@@ -20,6 +20,6 @@ export const run: RunOf<typeof policyGuard, string> = async (input, context) => 
     return { text, ...(reason !== undefined && { reason }), origin, violations }
   })
   const ok = found.length === 0
-  const document = { ok, guardrails, ...aboutPolicy(asked) }
-  return { document, outcome: ok ? 'done' : 'no', shown: policyName(asked) }
+  const document = { ok, guardrails, ...aboutPolicy(query) }
+  return { document, outcome: ok ? 'done' : 'no', shown: policyName(query) }
 }

@@ -3,10 +3,10 @@ import { type Matrix, type MatrixOperation, matrix, matrixSize } from '../../ans
 import { count } from '../../kernel/count.ts'
 import { decline } from '../declined.ts'
 import type { DocumentOf, RunOf } from '../operation.ts'
-import { type AskedPolicy, askedPolicy, inexact, policyName } from './asked-policy.ts'
 import type { policyMatrix } from './descriptions.ts'
 import { readDocumented } from './documented.ts'
 import { cellsOf, cellWords, letterMeanings, lettersOf } from './matrix-cells.ts'
+import { findPolicy, inexact, type PolicyQuery, policyName } from './policy-query.ts'
 import { untilNote } from './rule-line.ts'
 
 type Document = DocumentOf<typeof policyMatrix>
@@ -15,11 +15,11 @@ type Documented = Awaited<ReturnType<typeof readDocumented>>
 /** Shows what each role may do with each operation. */
 export const run: RunOf<typeof policyMatrix, string> = async (input, context) => {
   const { host, compact } = input
-  const asked = await askedPolicy({ ...input, config: context.configFile }, context)
-  const documented = await readDocumented(asked.settings, context)
-  requireEvaluable(asked, documented.operations)
-  const answer = () => documentOf(asked, documented, compact)
-  const { name, whole, settings, domain, at, policies, notes } = asked
+  const query = await findPolicy({ ...input, config: context.configFile }, context)
+  const documented = await readDocumented(query.settings, context)
+  requireEvaluable(query, documented.operations)
+  const answer = () => documentOf(query, documented, compact)
+  const { name, whole, settings, domain, at, policies, notes } = query
   // The same until a line of the policy expires.
   const since = policies.ends.findLast((end) => end <= at)
   const about = { name, domain, host, since, notes, documented, access: settings.access }
@@ -27,7 +27,7 @@ export const run: RunOf<typeof policyMatrix, string> = async (input, context) =>
   const document = compact
     ? (context.shared?.policies.answered(whole, about, answer, cellsIn) ?? answer())
     : answer()
-  return { document, shown: policyName(asked) }
+  return { document, shown: policyName(query) }
 }
 
 function cellsIn({ roles, operations }: Document): number {
@@ -37,7 +37,7 @@ function cellsIn({ roles, operations }: Document): number {
 /** Casbin takes about 2 µs for each rule of each decision. */
 const mostEvaluations = 5_000_000
 
-function requireEvaluable({ policies }: AskedPolicy, documented: readonly Operation[]): void {
+function requireEvaluable({ policies }: PolicyQuery, documented: readonly Operation[]): void {
   const { set } = policies
   if (set.model.casbin === undefined) return
   const { roles, operations } = matrixSize(set, documented)
@@ -47,14 +47,14 @@ function requireEvaluable({ policies }: AskedPolicy, documented: readonly Operat
   )
 }
 
-function documentOf(asked: AskedPolicy, documented: Documented, isCompact: boolean): Document {
-  const found = matrix(asked, documented.operations)
+function documentOf(query: PolicyQuery, documented: Documented, isCompact: boolean): Document {
+  const found = matrix(query, documented.operations)
   const roles = ['admin', ...found.roles]
-  const before = { policy: asked.name, revision: asked.policies.revision, roles }
+  const before = { policy: query.name, revision: query.policies.revision, roles }
   const after = {
     ...{ unserved: found.unserved, refused: found.refused, unasked: found.unasked },
     routesWithoutRule: found.routesWithoutRule,
-    notes: [...notesOn(found, asked), ...documented.notes],
+    notes: [...notesOn(found, query), ...documented.notes],
   }
   const operations = <Cells>(cellsIn: (operation: MatrixOperation) => Cells) =>
     found.operations.map((operation) => {
@@ -74,14 +74,14 @@ function wordsOf(operation: MatrixOperation, roles: readonly string[]) {
 
 function notesOn(
   { operations, unserved, refused, unasked }: Matrix,
-  asked: AskedPolicy,
+  query: PolicyQuery,
 ): readonly string[] {
-  const isCasbin = asked.policies.set.model.casbin !== undefined
+  const isCasbin = query.policies.set.model.casbin !== undefined
   const sampled = operations.filter(({ isExact }) => !isExact)
   return [
-    ...asked.notes,
-    ...expiringNote(asked),
-    ...(isCasbin ? inexact(asked) : about(sampled, 'examined on some of its paths only')),
+    ...query.notes,
+    ...expiringNote(query),
+    ...(isCasbin ? inexact(query) : about(sampled, 'examined on some of its paths only')),
     ...about(unserved, 'left out, because no route serves it'),
     ...about(refused, 'left out, because the gateway refuses it to everyone'),
     ...about(unasked, 'left out, because its path is an expression'),
@@ -89,7 +89,7 @@ function notesOn(
 }
 
 /** Cells do not say how long they hold. */
-function expiringNote({ policies: { ends }, at }: AskedPolicy): readonly string[] {
+function expiringNote({ policies: { ends }, at }: PolicyQuery): readonly string[] {
   const next = ends.find((end) => at < end)
   if (next === undefined) return []
   return [`this holds ${untilNote(next)}, when a line of the policy expires`]

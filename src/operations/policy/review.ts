@@ -105,8 +105,8 @@ function domainProblems(
     if (isHostDomain && domain !== undefined && (host ?? domain) !== domain) {
       return [{ ...at, message: 'host and domain differ, but the host is the domain: remove one' }]
     }
-    const asked = isHostDomain ? (domain ?? host) : domain
-    if (role === undefined || role === 'admin' || (asked !== undefined) === isPresent) return []
+    const effective = isHostDomain ? (domain ?? host) : domain
+    if (role === undefined || role === 'admin' || (effective !== undefined) === isPresent) return []
     const message = isPresent
       ? `${isHostDomain ? 'host or domain' : 'domain'} is required: the model has a domain`
       : 'the model has no domain: remove domain'

@@ -5,11 +5,11 @@ import { InvalidInput } from '../invalid-input.ts'
 import { tokenSettings } from '../tokens/configured-keys.ts'
 import { readToken } from '../tokens/read-token.ts'
 import { verifyAsGateway } from '../tokens/verify-token.ts'
-import type { AskedCaller } from './asked-caller.ts'
+import type { QueryCaller } from './query-caller.ts'
 import { tokenProblems } from './verdict-words.ts'
 
 /** The owner of a token, if the gateway accepts it. Nothing of the answer has the token. */
-export async function callerOfToken(argument: string, context: Context): Promise<AskedCaller> {
+export async function callerOfToken(argument: string, context: Context): Promise<QueryCaller> {
   const settings = tokenSettings(context.configFile, context)
   const text = await readToken(argument, context)
   if (text === '') throw new InvalidInput(undefined, '--token -: stdin has no token')
@@ -36,7 +36,7 @@ export async function callerOfToken(argument: string, context: Context): Promise
   }
 }
 
-function rejected(refusal: Refusal): AskedCaller {
+function rejected(refusal: Refusal): QueryCaller {
   const problem = problemOf(refusal)
   const { reason } = refusal.detail
   return {

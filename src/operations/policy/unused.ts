@@ -7,9 +7,9 @@ import { DAY_MS, lastDays } from '../../policy/usage/usage.ts'
 import type { Surroundings } from '../context.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
-import { type AskedPolicy, askedPolicy, policyName } from './asked-policy.ts'
 import { observed } from './denials.ts'
 import type { policyUnused } from './evidence-descriptions.ts'
+import { findPolicy, type PolicyQuery, policyName } from './policy-query.ts'
 import { readUsage } from './stored-usage.ts'
 import { readVersion } from './versions.ts'
 import { writeCandidate } from './write-candidate.ts'
@@ -26,25 +26,25 @@ export const run: RunOf<typeof policyUnused, Shown> = async (input, context) => 
   const { days, write, force } = input
   if (force && write === undefined) throw new InvalidInput(undefined, '--force needs --write DIR')
   const options = { ...input, config: context.configFile }
-  const asked = withCasbinNote(await askedPolicy(options, context, 'optional'))
+  const query = withCasbinNote(await findPolicy(options, context, 'optional'))
   const kinds = ['decision', 'role'] as const
   const now = context.now()
   // Counts are by UTC day, so that of the begin is read as a whole.
-  const usage = await readUsage(asked.settings, { days: lastDays(days + 1, now), kinds }, context)
+  const usage = await readUsage(query.settings, { days: lastDays(days + 1, now), kinds }, context)
   const observation = observationOf(usage, { begin: now - days * DAY_MS, now })
-  const baseline = await findBaseline(input.baseline, observation, asked, context)
-  const answer = unusedOf(asked.whole, usage, { before: baseline.sets, now })
+  const baseline = await findBaseline(input.baseline, observation, query, context)
+  const answer = unusedOf(query.whole, usage, { before: baseline.sets, now })
   const document = {
-    ...{ policy: asked.name, revision: asked.policies.revision },
+    ...{ policy: query.name, revision: query.policies.revision },
     observed: { ...observed(observation), otherRoles: usage.others.role },
     baseline: { name: baseline.name, isKnown: baseline.sets !== undefined },
-    ...listed(answer, asked.whole),
-    notes: asked.notes,
+    ...listed(answer, query.whole),
+    notes: query.notes,
   }
-  const shown = { policy: policyName(asked) }
+  const shown = { policy: policyName(query) }
   if (write === undefined) return { document, shown }
   try {
-    const found = { asked, answer, observed: document.observed }
+    const found = { query, answer, observed: document.observed }
     const candidate = await writeCandidate(found, { write, force }, context)
     return { document: { ...document, candidate }, shown }
   } catch (failure) {
@@ -79,11 +79,11 @@ function placed<What extends Rule | Exclusion>({
   return { ...origin, ...content, isNew }
 }
 
-function withCasbinNote(asked: AskedPolicy): AskedPolicy {
-  if (asked.whole.model.casbin === undefined) return asked
+function withCasbinNote(query: PolicyQuery): PolicyQuery {
+  if (query.whole.model.casbin === undefined) return query
   const note =
     'Casbin evaluates this model, and only its matcher knows which roles it allows: a role may need no rule that names it'
-  return { ...asked, notes: [...asked.notes, note] }
+  return { ...query, notes: [...query.notes, note] }
 }
 
 /**
@@ -95,7 +95,7 @@ function withCasbinNote(asked: AskedPolicy): AskedPolicy {
 async function findBaseline(
   named: string | undefined,
   { firstRevisions, laterRevisions }: Observation,
-  { settings, whole }: AskedPolicy,
+  { settings, whole }: PolicyQuery,
   io: Surroundings,
 ) {
   /** Up to the first that is not known: when Redis is unreachable, each would take its time. */

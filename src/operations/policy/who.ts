@@ -3,10 +3,10 @@ import { type RoleByRule, type WhoAnswer, who } from '../../answers/who.ts'
 import { methodProblem } from '../../policy/rule/rule.ts'
 import type { RunOf } from '../operation.ts'
 import { type AccountCount, type AccountCounts, countAccounts } from './account-counts.ts'
-import { askedTarget } from './asked-host.ts'
-import { type AskedPolicy, aboutPolicy, askedPolicy, policyName } from './asked-policy.ts'
 import { dated } from './dated.ts'
 import type { policyWho } from './descriptions.ts'
+import { aboutPolicy, findPolicy, type PolicyQuery, policyName } from './policy-query.ts'
+import { queryTarget } from './query-target.ts'
 import { lineOf } from './rule-line.ts'
 import { refusalOf, routeOf } from './verdict-words.ts'
 
@@ -21,24 +21,24 @@ export interface Shown {
 /** Lists which roles may make a call, and through which line. */
 export const run: RunOf<typeof policyWho, Shown> = async (input, context) => {
   const { method, path: target } = input
-  const { path, host } = askedTarget(target, input.host)
-  const asked = await askedPolicy({ ...input, host, config: context.configFile }, context)
-  const answer = who(asked, { method, path })
-  const accounts = input.accounts ? await countAccounts(asked.settings, context) : undefined
+  const { path, host } = queryTarget(target, input.host)
+  const query = await findPolicy({ ...input, host, config: context.configFile }, context)
+  const answer = who(query, { method, path })
+  const accounts = input.accounts ? await countAccounts(query.settings, context) : undefined
   const notes = [
     methodProblem(method),
     pathProblem(path),
     accounts?.problem,
-    aboutCasbin(asked),
+    aboutCasbin(query),
   ].filter((note) => note !== undefined)
   const isAnyone = answer.kind === 'open' || [...answer.roles, ...answer.superusers].length > 0
   const { roles, superusers, deniedRoles } = answer
   const named = ['admin', ...[...roles, ...superusers, ...deniedRoles].map((each) => each.roleKey)]
   return {
-    document: dated({ ...described(answer, accounts), ...aboutPolicy(asked, notes) }),
+    document: dated({ ...described(answer, accounts), ...aboutPolicy(query, notes) }),
     outcome: isAnyone ? 'done' : 'no',
     shown: {
-      rows: [...aboutCall(answer, asked), ['policy', policyName(asked)]],
+      rows: [...aboutCall(answer, query), ['policy', policyName(query)]],
       ...(accounts?.problem === undefined &&
         accounts && { counts: Object.fromEntries(named.map((key) => [key, accounts.of(key)])) }),
     },
@@ -50,7 +50,7 @@ function pathProblem(path: string): string | undefined {
   return `a request path starts with "/": write /${path}`
 }
 
-function aboutCasbin({ policies }: AskedPolicy): string | undefined {
+function aboutCasbin({ policies }: PolicyQuery): string | undefined {
   if (policies.set.model.casbin === undefined) return undefined
   return 'Casbin evaluates this model: its matcher may also allow roles that the policy does not name'
 }
@@ -88,7 +88,7 @@ const allowed = {
   nothing: 'everyone',
 } as const
 
-function aboutCall({ kind, verdict }: WhoAnswer, { admission }: AskedPolicy): string[][] {
+function aboutCall({ kind, verdict }: WhoAnswer, { admission }: PolicyQuery): string[][] {
   const { route, endpoint, refusal, isUnserved, decision } = verdict
   if (kind === 'refused') return [['refused', refusalOf(refusal ?? 'method-not-allowed', endpoint)]]
   const rows: string[][] = []

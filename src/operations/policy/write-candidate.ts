@@ -8,11 +8,11 @@ import type { Surroundings } from '../context.ts'
 import { decline } from '../declined.ts'
 import type { DocumentOf } from '../operation.ts'
 import { readBase, writeBase } from '../publish/base.ts'
-import type { AskedPolicy } from './asked-policy.ts'
 import { createPolicyDirectory, readPolicyDirectory } from './directory.ts'
 import type { policyUnused } from './evidence-descriptions.ts'
 import { isCommit, readCommit } from './git-directory.ts'
 import { observedInWords } from './observed-words.ts'
+import type { PolicyQuery } from './policy-query.ts'
 import { type Review, reviewDirectory } from './review.ts'
 import { runTests } from './run-tests.ts'
 import { isPublished } from './versions.ts'
@@ -21,7 +21,7 @@ type Document = DocumentOf<typeof policyUnused>
 
 /** What was not used, by which policy and observation. */
 interface Unused extends Pick<Document, 'observed'> {
-  readonly asked: AskedPolicy
+  readonly query: PolicyQuery
   readonly answer: UnusedAnswer
 }
 
@@ -30,7 +30,7 @@ interface Unused extends Pick<Document, 'observed'> {
  * it fails although the policy passes them.
  */
 export async function writeCandidate(
-  { asked, answer, observed }: Unused,
+  { query, answer, observed }: Unused,
   { write: directory, force }: { readonly write: string; readonly force: boolean },
   io: Surroundings,
 ): Promise<NonNullable<Document['candidate']>> {
@@ -42,19 +42,19 @@ export async function writeCandidate(
         : `${observedInWords(observed)}; wait, give fewer --days`
     return decline(`nothing written: ${why}, or add --force`)
   }
-  const whole = asked.whole
+  const whole = query.whole
   const isLeft = answer.grants.filter(({ isNew }) => !isNew).length < whole.rules.length
   if (!isLeft) return decline('nothing written: no rule was used, so no rule would be left')
 
-  const { files, set, dropped } = candidateWithout(asked.files, whole, answer, otherRoles === 0)
-  const tests = await testsFor(asked, io)
+  const { files, set, dropped } = candidateWithout(query.files, whole, answer, otherRoles === 0)
+  const tests = await testsFor(query, io)
   await createPolicyDirectory(directory, io.cwd, [
-    ...files.map(({ name, text }) => ({ name: ownName(name, asked.name), text })),
+    ...files.map(({ name, text }) => ({ name: ownName(name, query.name), text })),
     ...tests.map(({ name, text }) => ({ name: join('tests', basename(name)), text })),
   ])
-  await noteBase(asked, directory, io)
+  await noteBase(query, directory, io)
   const review = await reviewDirectory(directory, io, async () => ({}))
-  return { directory, revision: set.revision, dropped, ...outcomeOf(review, asked, io) }
+  return { directory, revision: set.revision, dropped, ...outcomeOf(review, query, io) }
 }
 
 /** An attacker who can write to Redis must not choose where this machine writes files. */
@@ -68,7 +68,7 @@ function ownName(name: string, policy: string): string {
 
 /** A push of the candidate needs to know which published revision it comes from. */
 async function noteBase(
-  { name, settings, whole }: AskedPolicy,
+  { name, settings, whole }: PolicyQuery,
   directory: string,
   io: Surroundings,
 ): Promise<void> {
@@ -84,7 +84,7 @@ async function noteBase(
 
 /** The tests of the policy; those of `policy.directory` for a published one, which has none. */
 async function testsFor(
-  { name, settings }: AskedPolicy,
+  { name, settings }: PolicyQuery,
   io: Surroundings,
 ): Promise<readonly PolicyFile[]> {
   if (isCommit(name)) return (await readCommit(name, () => settings.directory, io)).tests
@@ -97,7 +97,7 @@ async function testsFor(
 }
 
 /** What the candidate fails and the policy passes. */
-function outcomeOf(review: Review, { admission, whole }: AskedPolicy, io: Surroundings) {
+function outcomeOf(review: Review, { admission, whole }: PolicyQuery, io: Surroundings) {
   const before = runTests({ ...review, set: whole }, admission, io)
   const after = runTests(review, admission, io)
   const failed = new Set(before?.failures.map(({ expectation }) => expectation))

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import type { Access, AccessRoute } from '../../src/admission/routes.ts'
 import { createAdmission } from '../../src/admission/verdict.ts'
-import type { Asked } from '../../src/answers/asked.ts'
 import { inDomain } from '../../src/answers/in-domain.ts'
+import type { Scope } from '../../src/answers/query-scope.ts'
 import { compile } from '../../src/policy/engine/compile.ts'
 import { policySet } from '../policy/policy-text.ts'
 
@@ -115,7 +115,7 @@ function policiesInDomain(lines: readonly string[], exclusions: string) {
 }
 
 /** Policies with deny rules, inheritance and exclusions, in configurations of all kinds. */
-export const randomAsked: fc.Arbitrary<Asked> = fc
+export const randomScope: fc.Arbitrary<Scope> = fc
   .record({
     rules: fc.uniqueArray(rule, { minLength: 1, maxLength: 8 }),
     inheritances: fc.uniqueArray(inheritance, { maxLength: 3 }),

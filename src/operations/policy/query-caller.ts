@@ -3,7 +3,7 @@ import type { DocumentOf } from '../operation.ts'
 import type { policyExplain } from './descriptions.ts'
 
 /** Who makes the call: a role, or a sender whom the gateway does not identify. */
-export type AskedCaller = (IdentifiedCaller | UnidentifiedCaller) & {
+export type QueryCaller = (IdentifiedCaller | UnidentifiedCaller) & {
   /** The subject of a sentence. */
   readonly name: string
   /** What is known besides, as rows of a table and for the document. */

@@ -1,7 +1,7 @@
-import { assumedHostNote } from '../../admission/asked-hosts.ts'
 import { canonicalHost } from '../../admission/canonical-host.ts'
-import type { Asked } from '../../answers/asked.ts'
+import { assumedHostNote } from '../../admission/example-hosts.ts'
 import { domainsIn, inDomain } from '../../answers/in-domain.ts'
+import type { Scope } from '../../answers/query-scope.ts'
 import { count } from '../../kernel/count.ts'
 import { Invalid } from '../../kernel/errors.ts'
 import { didYouMean } from '../../kernel/suggest.ts'
@@ -14,10 +14,10 @@ import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import type { Surroundings } from '../context.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import { type PolicySettings, policySettings } from '../policy-settings.ts'
-import { checkedHost } from './asked-host.ts'
+import { requireHost } from './query-target.ts'
 import { isPublished, readVersion } from './versions.ts'
 
-interface AskedOptions {
+interface QueryOptions {
   readonly policies?: string | undefined
   readonly revision?: string | undefined
   readonly at?: string | undefined
@@ -27,7 +27,7 @@ interface AskedOptions {
 }
 
 /** The policy and the configuration that the user means. */
-export interface AskedPolicy extends Asked {
+export interface PolicyQuery extends Scope {
   readonly settings: PolicySettings
   /** A directory, `live` or a revision, for the user. */
   readonly name: string
@@ -46,19 +46,19 @@ export interface AskedPolicy extends Asked {
  * Reads the policy that the user means: the directory or revision they name, else what the gateway of
  * the configuration loads, which is the live revision if `policy.source` is `redis`.
  */
-export async function askedPolicy(
-  options: AskedOptions,
+export async function findPolicy(
+  options: QueryOptions,
   io: Surroundings,
   domains: DomainNeed = 'required',
-): Promise<AskedPolicy> {
-  checkAsked(options)
+): Promise<PolicyQuery> {
+  checkQuery(options)
   const settings = policySettings(options.config, io)
   const { admission: configured, note } = settings.admission()
-  const named = options.host === undefined ? undefined : checkedHost('host', options.host)
+  const named = options.host === undefined ? undefined : requireHost('host', options.host)
   const name = options.revision ?? options.policies ?? loadedBy(settings)
   const at = timeOf(options.at, io)
   const { files, set } = await readVersion(name, settings, io)
-  const domain = askedDomain(set, { domain: options.domain, host: named, domains, settings })
+  const domain = findDomain(set, { domain: options.domain, host: named, domains, settings })
   const host = configured.policyUsesHost ? domain : named
   const admission = host === undefined ? configured : { ...configured, assumedHost: host }
   const hostNote = assumedHostNote(admission)
@@ -86,7 +86,7 @@ export async function askedPolicy(
 type DomainNeed = 'required' | 'optional' | 'token'
 
 /** The domain to ask about. Throws what tells the user to name one, or to leave it out. */
-function askedDomain(
+function findDomain(
   set: PolicySet,
   {
     domain,
@@ -109,9 +109,9 @@ function askedDomain(
   }
   if (domain === '') throw new InvalidInput(undefined, '--domain must not be empty')
   const isHost = config?.policy.domain?.from === 'host'
-  const asked = isHost ? hostAsDomain(domain, host) : domain
+  const effective = isHost ? hostAsDomain(domain, host) : domain
   const isNeeded = domains === 'required' || (domains === 'token' && isHost)
-  if (isPresent && asked === undefined && isNeeded) {
+  if (isPresent && effective === undefined && isNeeded) {
     const named = namesOf(domainsIn(set))
     const option = isHost ? '--host or --domain' : '--domain'
     throw new InvalidInput(
@@ -119,7 +119,7 @@ function askedDomain(
       `the model has a domain: name one with ${option}${named === '' ? '' : ` (the policy names ${named})`}`,
     )
   }
-  return asked
+  return effective
 }
 
 /** No request can have another domain than its host, so an answer about two of them would be wrong. */
@@ -181,7 +181,7 @@ export function loadedBy(settings: PolicySettings): string {
 }
 
 /** Throws `InvalidInput` when the options name no policy, or two. */
-export function checkAsked({ policies, revision }: AskedOptions): void {
+export function checkQuery({ policies, revision }: QueryOptions): void {
   if (policies !== undefined && revision !== undefined) {
     throw new InvalidInput(undefined, '--policies and --revision are both given: give one of them')
   }
@@ -200,19 +200,19 @@ export function checkAsked({ policies, revision }: AskedOptions): void {
 }
 
 /** What every answer about a policy ends with. */
-export function aboutPolicy({ name, policies, notes }: AskedPolicy, more: readonly string[] = []) {
+export function aboutPolicy({ name, policies, notes }: PolicyQuery, more: readonly string[] = []) {
   return { policy: name, revision: policies.revision, notes: [...notes, ...more] }
 }
 
 /** The policy of an answer in words: `policies, r-…`, or `r-…` alone. */
-export function policyName({ name, policies, domain }: AskedPolicy): string {
+export function policyName({ name, policies, domain }: PolicyQuery): string {
   const { revision } = policies
   const where = domain === undefined ? '' : `, domain ${domain}`
   return `${revision.startsWith(name) ? revision : `${name}, ${revision}`}${where}`
 }
 
 /** Why an answer may miss something. */
-export function inexact({ policies }: AskedPolicy, unasked = 0): readonly string[] {
+export function inexact({ policies }: PolicyQuery, unasked = 0): readonly string[] {
   if (policies.set.model.casbin === undefined) {
     return ['some patterns have too many cases: not all were examined']
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { askedHosts } from '../../src/admission/asked-hosts.ts'
 import { canonicalHost } from '../../src/admission/canonical-host.ts'
+import { exampleHosts } from '../../src/admission/example-hosts.ts'
 import { createRoutes } from '../../src/admission/route-table.ts'
 import type { AccessRoute } from '../../src/admission/routes.ts'
 
@@ -12,7 +12,7 @@ test('the example of a wildcard is a host that no other route names', () => {
   const routes = names.map((host): AccessRoute => ({ path: '/', hosts: [host], access: 'public' }))
   const findRoute = createRoutes(routes)
 
-  const hosts = askedHosts({ routes, servesHost: () => false })
+  const hosts = exampleHosts({ routes, servesHost: () => false })
 
   expect(hosts.map((host) => findRoute('/', 'GET', host))).toEqual(routes)
   expect(hosts.map((host) => canonicalHost(host ?? ''))).toEqual(hosts)

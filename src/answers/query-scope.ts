@@ -4,7 +4,7 @@ import type { CompiledSet } from '../policy/engine/decision.ts'
 import type { PolicySet } from '../policy/set/policy-set.ts'
 
 /** What a question is about: a policy, and the configuration of the gateway that loads it. */
-export interface Asked {
+export interface Scope {
   readonly policies: CompiledSet
   readonly admission: Admission
 }
@@ -23,7 +23,7 @@ export interface Standing {
 }
 
 export function standingOf(
-  { admission, policies }: Asked,
+  { admission, policies }: Scope,
   call: { readonly method: string; readonly path: string },
 ): Standing {
   const verdict = evaluate({ ...call, roleKey: unnamedRole }, admission, policies)
@@ -49,9 +49,9 @@ export function rolesIn({ rules, inheritances, model }: PolicySet): readonly str
 }
 
 /** Why a role may make every call that the gateway does not refuse, and no rule counts. */
-type Unrestricted = 'admin' | { readonly clause: string }
+type FullAccess = 'admin' | { readonly clause: string }
 
-export function unrestricted({ policies }: Asked, roleKey: string): Unrestricted | undefined {
+export function fullAccess({ policies }: Scope, roleKey: string): FullAccess | undefined {
   if (roleKey === adminKey) return 'admin'
   if (policies.set.model.superusers === undefined) return undefined
   // A superuser may make every call, so the answer to one call tells.

@@ -2,13 +2,13 @@ import { canonicalHost } from '../../admission/canonical-host.ts'
 import { InvalidInput } from '../invalid-input.ts'
 
 /** Splits `https://host/path` into host and path; a path alone keeps the host of `--host`. */
-export function askedTarget(given: string, named: string | undefined) {
+export function queryTarget(given: string, named: string | undefined) {
   const [, authority, path] = /^https?:\/\/([^/?#]+)(.*)$/i.exec(given) ?? []
-  const fromOption = named === undefined ? undefined : checkedHost('host', named)
+  const fromOption = named === undefined ? undefined : requireHost('host', named)
   if (authority === undefined) {
     return { path: given, ...(fromOption !== undefined && { host: fromOption }) }
   }
-  const host = checkedHost('path', authority)
+  const host = requireHost('path', authority)
   if (fromOption !== undefined && fromOption !== host) {
     throw new InvalidInput(
       undefined,
@@ -19,7 +19,7 @@ export function askedTarget(given: string, named: string | undefined) {
 }
 
 /** The canonical host that a field names. Throws `InvalidInput` when it has no canonical form. */
-export function checkedHost(field: string, text: string): string {
+export function requireHost(field: string, text: string): string {
   const host = canonicalHost(text)
   if (host !== undefined) return host
   throw new InvalidInput(

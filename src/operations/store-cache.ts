@@ -5,8 +5,8 @@ import type { SharedStores } from './shared-stores.ts'
 
 /** Opens each store at its first use and keeps it. */
 export function createSharedStores(): SharedStores & { close(): Promise<void> } {
-  const databases = new Kept<Database>()
-  const connections = new Kept<RedisClient>()
+  const databases = new StoreCache<Database>()
+  const connections = new StoreCache<RedisClient>()
   return {
     policies: createPolicyMemory(),
     database: (options) => databases.get(options, () => openDatabase(options)),
@@ -32,7 +32,7 @@ interface Closing {
 }
 
 /** Things by what they were opened with. One that cannot be opened is tried again at its next use. */
-class Kept<Thing extends Closing> {
+class StoreCache<Thing extends Closing> {
   readonly #opened = new Map<string, Promise<Thing>>()
 
   async get(options: object, open: () => Promise<Thing>): Promise<Thing> {

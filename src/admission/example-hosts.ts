@@ -5,7 +5,7 @@ import type { Admission } from './verdict.ts'
  * A host for each kind of host that routes tell apart: those that they name, one below each wildcard,
  * and `undefined` for all others, unless no request for them is served.
  */
-export function askedHosts({
+export function exampleHosts({
   routes,
   servesHost,
 }: Pick<Admission, 'routes' | 'servesHost'>): readonly (string | undefined)[] {

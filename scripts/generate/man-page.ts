@@ -85,7 +85,7 @@ function commandSection(spec: CommandSpec): readonly string[] {
     ...usages(spec).flatMap((usage, at) => [...(at === 0 ? [] : ['.br']), bold(usage)]),
     '.PP',
     text(sentence(summary)),
-    ...(details?.split('\n\n').flatMap(paragraph) ?? []),
+    ...(details?.flatMap(paragraph) ?? []),
     ...positionals.flatMap(({ name: placeholder, description }) =>
       tagged(placeholder, description),
     ),
@@ -114,9 +114,7 @@ function tagged(tag: string, meaning: string): readonly string[] {
 /** Lines that begin with a space stay as they are. */
 function paragraph(part: string): readonly string[] {
   const lines = part.split('\n')
-  return part.startsWith(' ')
-    ? verbatim(lines.map((line) => line.slice(2)))
-    : ['.PP', text(lines.join(' '))]
+  return part.startsWith(' ') ? verbatim(lines.map((line) => line.slice(2))) : ['.PP', text(part)]
 }
 
 function verbatim(lines: readonly string[]): readonly string[] {

@@ -36,8 +36,8 @@ export interface CommandSpec {
   readonly name: string
   /** A phrase without a period, for the list of commands. */
   readonly summary: string
-  /** Paragraphs below the summary. */
-  readonly details?: string
+  /** Paragraphs below the summary. Help wraps them; lines that begin with a space stay as they are. */
+  readonly details?: readonly string[]
   /** What follows the name in the usage line, where the arguments and options alone do not say it. */
   readonly usage?: readonly string[]
   readonly arguments: readonly ArgumentSpec[]

@@ -8,7 +8,7 @@ export function commandHelp(spec: CommandSpec): string {
   return [
     `${usageLines(spec)}\n`,
     paragraph(sentence(spec.summary)),
-    ...(details?.split('\n\n').map(paragraph) ?? []),
+    ...(details?.map(paragraph) ?? []),
     section(
       'Arguments',
       positionals.map(({ name, description }) => [name, description] as const),
@@ -95,10 +95,10 @@ function section(title: string, rows: readonly (readonly [string, string])[]): s
   return `${title}:\n${lines.join('')}`
 }
 
-/** Wraps text; lines that begin with a space, such as an example of a file, stay as they are. */
+/** Lines that begin with a space are an example of a file. */
 function paragraph(text: string): string {
   if (text.startsWith(' ')) return `${text}\n`
-  return `${wrapped(text.replaceAll('\n', ' '), width).join('\n')}\n`
+  return `${wrapped(text, width).join('\n')}\n`
 }
 
 function wrapped(text: string, columns: number): readonly string[] {

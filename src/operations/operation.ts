@@ -133,8 +133,6 @@ export interface Description<
   readonly name: string
   /** A phrase without a period. */
   readonly summary: string
-  /** Paragraphs below the summary. */
-  readonly details?: string
   /** Who may call it over the network; `local`: nobody. */
   readonly access: 'reader' | 'author' | 'publisher' | 'local'
   readonly kind: 'question' | 'change'

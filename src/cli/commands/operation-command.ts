@@ -35,7 +35,7 @@ interface Face<
   Document extends TSchema,
   Shown,
   Plan extends TSchema = TSchema,
-> extends Pick<CommandSpec, 'exitCodes' | 'examples'> {
+> extends Pick<CommandSpec, 'details' | 'usage' | 'exitCodes' | 'examples'> {
   /** The fields that are arguments, in order; the others are options. */
   readonly arguments?: readonly (keyof Input & string)[]
   /** Absent: text and JSON. */
@@ -44,8 +44,6 @@ interface Face<
   readonly config?: false
   /** The field before which help lists `--output`; absent: it comes after all fields. */
   readonly outputBefore?: keyof Input & string
-  /** How help writes it, where arguments and options alone do not say it. */
-  readonly usage?: readonly string[]
   /** Absent: text is nothing but the notes, and JSON the document. */
   readonly view?: () => Promise<View<Input, Document, Shown>>
   /**
@@ -166,15 +164,17 @@ function isText(shown: string | Iterable<string> | object): shown is string | It
 
 /** What parser, help, completion and reference know of the command. */
 function specOf<Input extends Fields>(
-  {
-    name,
-    summary,
-    details,
-    input,
-  }: Pick<Description<Input>, 'name' | 'summary' | 'details' | 'input'>,
+  { name, summary, input }: Pick<Description<Input>, 'name' | 'summary' | 'input'>,
   face: Omit<Face<Input, TSchema, unknown>, 'view' | 'asking'>,
 ): CommandSpec {
-  const { arguments: positional = [], exitCodes: codes, examples, outputBefore, usage } = face
+  const {
+    arguments: positional = [],
+    exitCodes: codes,
+    examples,
+    outputBefore,
+    details,
+    usage,
+  } = face
   const { output = outputOption, instead = {} } = face
   const fields: Fields = input
   const arguments_ = positional.map((field) => argumentOf(fields[field] as Field, field))

@@ -5,17 +5,6 @@ export const followSpec = {
   ...help['policy follow'],
   name: 'policy follow',
   summary: "keep a policy up to date with go-admin's Casbin table",
-  details: `Runs until SIGTERM or SIGINT. Compares the table every few seconds with one cheap query, reads it only
-when it changed, and replaces policy.csv in DIR. With policy.source "redis", publishes DIR as well, as
-"postern policy push --yes --author go-admin" does.
-
-DIR is yours otherwise: exclusions.yaml, model.conf, other tables and tests stay. A table that is empty,
-has rows that cannot be imported, or makes a test of DIR fail is not published: the command says why,
-keeps the last good revision and goes on when the table is right again.
-
-Publishes only over the revision that it published itself or that DIR was pulled from; --over names
-another one for the first publication. With policy.trust, --key signs; more than one required signature
-is not possible without people.`,
   arguments: [
     { name: 'SOURCE', choices: ['database'], description: 'database (go-admin)' },
     {

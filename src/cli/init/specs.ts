@@ -8,7 +8,6 @@ export const initSpec = {
   ...help.init,
   name: init.name,
   summary: init.summary,
-  details: init.details ?? '',
   arguments: [{ name: 'DIR', optional: true, description: dir.description }],
   options: {
     ...options,

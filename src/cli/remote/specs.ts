@@ -5,12 +5,6 @@ export const loginSpec = {
   ...help['gateway login'],
   name: 'gateway login',
   summary: 'log in to the console of a gateway',
-  details: `Asks for the password without showing it, for a one-time code if the account has one, and for the
-text of a picture where the gateway wants a captcha. Keeps the session in a file that only you can
-read, in $XDG_STATE_HOME/postern (default: ~/.local/state/postern), one for each gateway. Then every
-command that the management API offers works with --gateway URL, or with POSTERN_GATEWAY set to it.
-
-Within five minutes after the login, changes do not ask for the password again.`,
   arguments: [],
   options: {
     ...gatewayOptions,

@@ -31,8 +31,6 @@ export const userShow = question({
   name: 'user show',
   summary:
     'show one account: its role, data scope, status, links, lock-outs, sessions and one-time codes',
-  details: `Lock-outs after wrong passwords end by themselves, or with "postern login unlock". Lock-outs and sessions
-are "unknown" if Redis is unreachable or the signing key is not at hand.`,
   input: { name },
   document: Type.Object({
     ...summary,
@@ -88,8 +86,6 @@ const passwordStdin = {
 const force = {
   force: { local: true, description: 'also when no enabled account with role admin is left' },
 } as const
-const generated = 'Only the generated password is written to stdout; it is shown once.'
-const revokes = 'Revokes every token of the user on every gateway, within a second.'
 const done = { done: text, username: text } as const
 const changed = Type.Object({ ...done, tokensEnded: flag })
 const withPassword = Type.Object({
@@ -102,7 +98,6 @@ const withPassword = Type.Object({
 export const userAdd = change({
   name: 'user add',
   summary: 'create an account and print its generated password',
-  details: generated,
   input: { name, role, ...passwordStdin },
   document: withPassword,
 })
@@ -110,8 +105,6 @@ export const userAdd = change({
 export const userPasswd = change({
   name: 'user passwd',
   summary: 'set a new password and revoke the tokens of the user',
-  details: `${generated} ${revokes} An account that only another system vouched for then also has a
-password here.`,
   confirms: 'name',
   input: { name, ...passwordStdin },
   document: withPassword,
@@ -120,7 +113,6 @@ password here.`,
 export const userRole = change({
   name: 'user role',
   summary: 'change the role of a user and revoke their tokens',
-  details: revokes,
   confirms: 'name',
   input: { name, role, ...force },
   document: changed,
@@ -129,7 +121,6 @@ export const userRole = change({
 export const userDisable = change({
   name: 'user disable',
   summary: 'disable an account and revoke its tokens',
-  details: `The user cannot log in until you enable the account again. ${revokes}`,
   confirms: 'name',
   input: { name, ...force },
   document: changed,
@@ -146,7 +137,6 @@ export const userRename = local({
   kind: 'change',
   name: 'user rename',
   summary: 'change the name of a user and revoke their tokens',
-  details: `The ID stays, and with it everything that services store for the user. ${revokes}`,
   input: {
     old: { ...name, value: 'OLD' },
     new: { ...name, value: 'NEW', description: 'new user name' },
@@ -157,8 +147,6 @@ export const userRename = local({
 export const userDelete = change({
   name: 'user delete',
   summary: 'delete an account and revoke its tokens',
-  details: `Marks the row as deleted, as go-admin does: the name becomes free, the ID is never used again. No command
-undoes it; "user disable" keeps the account. ${revokes}`,
   confirms: 'name',
   input: { name, yes: { local: true, description: 'do not ask' }, ...force },
   document: changed,
@@ -171,8 +159,6 @@ export const userLink = local({
   kind: 'change',
   name: 'user link',
   summary: 'let a person of an identity provider, directory or login module log in as this user',
-  details: `The subject is the person's unchanging ID there: the claim "sub" of an ID token, entryUUID or objectGUID of a
-directory entry. The log line of a refused first login shows it. The password of the user stays valid.`,
   input: {
     name,
     provider: { ...provider, required: 'give the name of the provider' },
@@ -193,9 +179,6 @@ export const userUnlink = local({
   kind: 'change',
   name: 'user unlink',
   summary: 'remove the links of a user to other systems and revoke their tokens',
-  details: `Without --provider, removes every link. The next login of that person is a first login: with "create" on, it is
-refused because the name is taken. "postern user disable" keeps the person out. Revokes every token of the user on every gateway,
-within a second.`,
   input: { name, provider },
   document: Type.Object({ ...done, userId: text, tokensEnded: flag }),
 })
@@ -204,10 +187,6 @@ export const userTotp = local({
   kind: 'change',
   name: 'user totp',
   summary: 'enroll an account in one-time codes, and manage its recovery codes',
-  details: `Prints a QR code for an authenticator app and, when a code from the app confirms it, ten recovery codes. Both are
-shown once. From then on every login of the account needs the field "otp": a code from the app, or a recovery
-code, each of which works once. Revokes every token of the user. For an account that is enrolled already it
-replaces app and recovery codes. Needs the keys of the gateways, which encrypt the secret.`,
   input: {
     name: { value: 'NAME', description: 'user name', unless: ['list', 'reencrypt'] },
     'no-confirm': { description: 'enroll without a code from the app' },
@@ -251,9 +230,6 @@ export const dbMigrate = local({
   kind: 'change',
   name: 'db migrate',
   summary: 'create the missing tables in the configured database',
-  details: `Also creates the initial roles together with the table of roles. Never changes an existing table;
-lists every difference of one that does not match. Safe to repeat and to run concurrently. A gateway
-does the same at startup, unless database.migrate is "never".`,
   input: {},
   document: Type.Object({
     made: Type.Array(text, { description: 'Tables.' }),

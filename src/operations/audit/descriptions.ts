@@ -5,11 +5,6 @@ import { text, time } from '../schema.ts'
 export const auditList = question({
   name: 'audit list',
   summary: 'list the changes to accounts, roles, keys, sessions and policies',
-  details: `Shows who changed what, from where and when, newest first; times are by the clock of the database.
-Postern never changes or deletes an entry.
-
-Logins and logouts are not changes: "postern login list" shows them. The name of an operator is the
-user of the operating system that ran the command.`,
   input: {
     since: { value: 'DURATION', description: 'only the last 30m, 12h or 7d (default: all)' },
     actor: { value: 'NAME', description: 'only changes by this operator, user or gateway' },

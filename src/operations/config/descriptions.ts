@@ -19,8 +19,6 @@ const problem = Type.Object({
 export const configCheck = question({
   name: 'config check',
   summary: 'validate a configuration and the files it names',
-  details: `Opens certificates, keys, the key directory and the policy directory as "postern serve" does, and
-tries to listen on the configured hosts, on a free port. Prints every problem with its line.`,
   input: {
     file: configArgument,
     'no-files': {

@@ -6,14 +6,6 @@ export const init = local({
   kind: 'change',
   name: 'init',
   summary: 'write a configuration and a policy to start from, and create a role and an account',
-  details: `Writes postern.yaml with comments, its schema for editors, policies/ with a rule and a test, and .gitignore. Creates
-a signing key, the embedded database, a role and an account. Asks on a terminal for what no option gives.
-Overwrites nothing: an existing .gitignore gets the missing lines. Secrets are generated into files that
-only you can read. Ignores POSTERN_ variables. Prints what to do next.
-
-Template minimal is a gateway in front of one service, with accounts of its own. go-admin has the accounts and the
-policy of go-admin. forward-auth answers the auth requests of nginx, Traefik, Caddy or Envoy, with accounts of its
-own. kubernetes has values.yaml for the Helm chart instead of postern.yaml, and creates no account.`,
   input: {
     dir: {
       ...{ value: 'DIR', default: '.' },

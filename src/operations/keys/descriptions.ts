@@ -12,15 +12,6 @@ export const keysGenerate = local({
   kind: 'change',
   name: 'keys generate',
   summary: 'generate a key that signs tokens or policies',
-  details: `Writes DIR/KID.pem (HS256: DIR/KID.jwk), readable only by its owner, and prints the key ID. Never
-overwrites a key. Records the new key in the audit log if the configured database is reachable.
-
-The first key of a directory signs unless jwt.secret is set. Further keys only verify until you run
-"postern keys use": copy a new key to every replica first.
-
-With --for policy, the key is a person's, for signatures that policy.trust requires: writes DIR/KID.pem
-and DIR/KID.pub, and prints the line for policy.trust.keys. KID is the name of the person. Gateways
-need only that line: keep the private key out of jwt.keyDirectory.`,
   input: {
     for: {
       value: 'WHAT',
@@ -52,7 +43,6 @@ need only that line: keep the private key out of jwt.keyDirectory.`,
 export const keysList = question({
   name: 'keys list',
   summary: 'list the keys of a directory and show which one signs',
-  details: 'Prints nothing secret. The thumbprint is that of RFC 7638.',
   input: { dir },
   document: Type.Object({
     signer: nullable(text, 'null: no key of the directory signs.'),
@@ -70,12 +60,6 @@ export const keysUse = local({
   kind: 'change',
   name: 'keys use',
   summary: 'sign new tokens with another key of the directory',
-  details: `Writes KID to DIR/signer; running gateways reload it. Tokens of the other keys stay valid while those
-files exist.
-
-Run it when every replica has the key: a replica without it rejects the tokens that the others
-sign. In a Kubernetes Secret, change the entry "signer" instead. Records the change in the audit log if
-the configured database is reachable.`,
   input: {
     kid: {
       ...{ value: 'KID', required: 'give the ID of the key' },

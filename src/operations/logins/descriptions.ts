@@ -35,8 +35,6 @@ const maskedName = nullable(text, 'null: masked, because no account has it.')
 export const loginList = question({
   name: 'login list',
   summary: 'list login attempts and logouts, newest first',
-  details: `Reads the login log (table sys_login_log), which gateways write with logger.enableddb: true. A name that
-matches no account is masked, because people type passwords into that field.`,
   input: {
     user: { value: 'NAME', description: 'only attempts with this name, in any letter case' },
     address: {
@@ -78,12 +76,6 @@ matches no account is masked, because people type passwords into that field.`,
 export const loginLocks = question({
   name: 'login locks',
   summary: 'list the lock-outs that are open now',
-  details: `Shows accounts, addresses, and accounts at an address ("pair") that gateways lock out after too many
-attempts, and addresses that get no captchas: since when, until when, and after how many attempts. A
-name that matches no account is masked, because people type passwords into that field.
-
-With redis.url the gateways count together, in Redis. Without it every gateway process counts for
-itself and records its lock-outs in the database; one that was killed leaves them there until they end.`,
   input: showNames,
   document: Type.Object({
     lockouts: Type.Array(
@@ -102,12 +94,6 @@ itself and records its lock-outs in the database; one that was killed leaves the
 export const loginUnlock = change({
   name: 'login unlock',
   summary: 'end the lock-outs of an account or an address',
-  details: `For a user: ends the lock-out of the account, and of the account at every address. For an address: ends
-its lock-out, that of its captchas, and those of accounts at this address. An IPv6 address stands for
-its /64 network, which gateways count as one address. If a user has an address as name, both are
-meant. Every gateway follows within two seconds.
-
-The attempts that led to a lock-out are forgotten with it, so the full limit applies again.`,
   input: {
     user: {
       ...{ value: 'USER|ADDRESS', required: 'give a user name or an address' },
@@ -123,10 +109,6 @@ export const loginTest = local({
   kind: 'change',
   name: 'login test',
   summary: 'log in through a gateway as a client would, and log out',
-  details: `Sends a login with a captcha to the public port, logs out with the token, and waits until the gateway
-refuses the token. Run it where the configuration of the gateways is, with their keys and Redis: the
-command issues the captcha itself, as another gateway would, so it also shows that they share both.
-The Helm chart runs it with "helm test". Use an account of its own, whose role has no permissions.`,
   input: {
     user: {
       ...{ value: 'USER', required: 'give the name of the user' },

@@ -18,13 +18,6 @@ const versionField = {
 export const policyCheck = question({
   name: 'policy check',
   summary: 'validate a policy directory and print warnings',
-  details: `Errors make the policy unusable. Warnings point at probable mistakes: duplicate and redundant
-rules, very wide rules, rules that never apply or that no route serves, mistyped roles, deny rules
-without effect, exclusions that look like business endpoints, lines that have expired or expire
-within 14 days. Routes come from the configuration.
-Works offline, except for --against with a revision or "live", and --accounts.
-
-A comment "# postern: ignore CODE" above a line states that you mean the line.`,
   needsThread: true,
   draft: { field: 'dir' },
   input: {
@@ -79,20 +72,6 @@ export const testedPolicy = Type.Object(
 export const policyTest = question({
   name: 'policy test',
   summary: 'run the tests of a policy directory',
-  details: `Checks the directory, then evaluates every entry of tests/*_test.yaml as the gateway does for a
-caller with this role and a valid token. Routes come from the configuration. Works offline. An entry:
-
-  - role: viewer               # or anonymous: true, for no token
-    method: PUT
-    path: /api/v1/orders/7     # canonical, as the policy sees it
-    expect: deny               # or allow
-    reason: A viewer must not change orders.
-    step: none                 # optional: admin, exclusion, superuser, rule,
-                               #   none, route, endpoint or refused
-    at: 2026-12-01             # optional: the time to answer for, else now
-    withoutRules: true         # optional: this role has no rules on purpose
-
-The report lists rules and exclusions that no test covers.`,
   needsThread: true,
   draft: { field: 'dir' },
   input: {
@@ -151,16 +130,6 @@ export const accessDiff = Type.Object(difference, { title: 'AccessDiff' })
 export const policyDiff = question({
   name: 'policy diff',
   summary: 'compare two policies by the access they grant',
-  details: `Compares access, not lines: which role gains (+) or loses (-) which method on which path, and which
-endpoints become reachable without a permission check. A rule that a wider rule already covered is
-not a gain. One line for each changed rule, most severe first; roles that inherit it are counted.
-Lines that expire are compared now and at every later end: what changes only then is listed under "from 2026-12-01 on".
-Works offline unless you name a revision or "live". A commit needs no work tree.
-
-Each change names the route of the configuration that serves it. Changes that have no effect at a
-gateway with this configuration (access public or authenticated, no route) are listed separately.
-They count for the exit code all the same, because several gateways can share a policy, and a route
-can be added later; --this-gateway ignores them.`,
   needsThread: true,
   draft: { field: 'to', needs: ['from'] },
   input: {
@@ -192,13 +161,6 @@ const granted = {
 export const policyCoverage = question({
   name: 'policy coverage',
   summary: 'compare OpenAPI documents with the access that a policy grants',
-  details: `Lists the operations that declare security but need no token or no permission, those that the gateway
-refuses to everyone or has no route for, and those that only admin may call; then the rules and
-exclusions that match no operation, with the nearest one, and how many operations each rule with "*"
-matches. Decides as the gateway does: routes, own endpoints, exclusions, rules.
-
-Reads OpenAPI 2.0, 3.0 and 3.1 as JSON or YAML. "$ref" leads to files in the folder of the document
-only. The paths of "servers" (2.0: "basePath") count as part of each path unless you give --base.`,
   needsThread: true,
   input: {
     document: {

@@ -9,9 +9,6 @@ import { about, access, call, differs, exclusion, held, open, route, rule } from
 export const policyNames = question({
   name: 'policy names',
   summary: 'list the roles, methods and paths that a policy and the routes name',
-  details: `What other questions can be about, for completion in shells, editors and the console. Paths are the
-patterns of rules, exclusions and routes, the endpoints of the gateway, and those of the documents of
-policy.openapi. Works offline unless the policy is published.`,
   needsThread: true,
   input: askedFields,
   document: Type.Object({
@@ -24,9 +21,6 @@ policy.openapi. Works offline unless the policy is published.`,
 export const policyOpen = question({
   name: 'policy open',
   summary: 'list every endpoint that needs no permission',
-  details: `Lists the endpoints of the gateway itself, public and authenticated routes, and exclusions, each with
-the reason that the files give, and exclusions without effect. Works offline unless the policy is
-published.`,
   needsThread: true,
   input: askedFields,
   document: Type.Object({
@@ -50,9 +44,6 @@ published.`,
 export const policyGuard = question({
   name: 'policy guard',
   summary: 'list the guardrails of a policy, and prove those that it breaks',
-  details: `Guardrails are what a policy must never do, in guardrails.yaml: who alone may make some calls, duties
-that no role may combine, public routes, routes without a test, grants that last too long. They are decided
-for all calls, not for examples; each violation names a role and a call that proves it.`,
   needsThread: true,
   input: askedFields,
   document: Type.Object({
@@ -93,12 +84,6 @@ const differences = Type.Object(
 export const policyCan = question({
   name: 'policy can',
   summary: 'list everything that a role may do',
-  details: `Lists the rules that apply to the role, its own and inherited ones, by the route that serves them,
-with the deny rules that take calls away; then rules on paths that no route serves, rules without
-effect, and what every caller may do anyway.
-
-With --compare, lists what one role may do and the other may not: by access, not by line. A rule that
-the other role has in another form is not a difference. Works offline unless the policy is published.`,
   needsThread: true,
   input: {
     role: {
@@ -145,14 +130,6 @@ const roleByRule = Type.Object(
 export const policyWho = question({
   name: 'policy who',
   summary: 'list the roles that may make a call',
-  details: `Answers with the code that decides in the gateway: every role that may make the call, the rule by
-which it may with its line, and the role that it inherits the rule from. Exclusions and routes that
-let everyone through, and paths that the gateway refuses, are named instead of roles. The role admin
-may make every call that is not refused.
-
-With --accounts, counts the accounts of each role in the configured database, without changing it.
-Works offline unless the policy is published or --accounts is given. In CSV, an apostrophe precedes
-text that a spreadsheet would evaluate as a formula.`,
   needsThread: true,
   input: {
     method: methodField,
@@ -180,15 +157,6 @@ text that a spreadsheet would evaluate as a formula.`,
 export const policyExplain = question({
   name: 'policy explain',
   summary: 'show whether a caller may make a call, and which rule decides',
-  details: `Answers with the code that decides in the gateway, for a caller with a valid token: the route or
-endpoint, the deciding step and rule with its line, and for a denied call the rules that nearly match.
-
-Name a role, or let --user find the role of an account in the configured database, or --token that of
-a token, which is verified as the gateway does. An account that cannot log in and a token that the
-gateway rejects get the answer of a request without a token; --anonymous asks for that answer.
-
-Works offline unless the policy is published or --user or --token is given. Rate limits, request
-headers and bodies are not considered.`,
   needsThread: true,
   input: {
     role: {
@@ -242,11 +210,6 @@ headers and bodies are not considered.`,
 export const policyFiles = question({
   name: 'policy files',
   summary: 'print the files of a policy',
-  details: `Prints model.conf, *.csv and exclusions.yaml as they were published or proposed, or as they are in a
-directory, also if they are not valid. Writes nothing: "postern policy pull" writes a directory.
-
-Tests are never published. With --tests, a published policy comes with those of policy.directory, if
-that directory exists. Works offline unless the policy is published.`,
   needsThread: true,
   input: {
     revision: {
@@ -270,12 +233,6 @@ const evidence = Type.Object({}, { additionalProperties: true }) as unknown as T
 export const policyHistory = question({
   name: 'policy history',
   summary: 'list who published which revision, when and why',
-  details: `Times are by the clock of Redis. The author is who signed the policy, by policy.trust. Without a
-signature it is what the publisher said, marked as unverified. For a proposal, also says who published
-it, if that is not the author.
-
-Gateways copy the history to the database, so it outlives Redis. Lists both where the configuration
-has the database, and says when one of them could not be asked.`,
   input: {
     limit: {
       ...{ value: 'N', number: { min: 1, integer: true }, default: '20' },
@@ -320,14 +277,6 @@ const matrix = {
 export const policyMatrix = question({
   name: 'policy matrix',
   summary: 'print a table of roles and operations',
-  details: `A row for each method and path that a rule, an exclusion or a document of policy.openapi names and a
-route serves, a column for each role: whether it may make all of the calls, some or none, and through
-what. The HTML page is one file that loads nothing and works without scripts. In CSV, an apostrophe
-precedes text that a spreadsheet would evaluate as a formula. Works offline unless the policy is
-published.
-
-In JSON, an operation lists the roles that may do something with it. With --compact, it has a letter for
-each role instead, which "cells" explains: a few hundred KB for 200 roles and 2,000 operations.`,
   needsThread: true,
   input: {
     compact: { description: 'with --output json, one letter for each role of an operation' },

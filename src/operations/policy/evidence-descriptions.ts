@@ -17,17 +17,6 @@ const { at: _, ...askedNow } = askedFields
 export const policyUnused = question({
   name: 'policy unused',
   summary: 'list grants, exclusions and roles that no request has used',
-  details: `Reads what gateways counted, from Redis or, without redis.url, from the database: rules that allow and
-never decided, exclusions that never let a request through, roles that no token carried, and roles
-that tokens carry and the policy does not name. Says how many of the days were observed.
-
-What was not in the policy when the observation began is too new to tell. That policy is the revision
-that gateways used then, if Redis still has it; --baseline names another one. Rules that deny are never
-listed: one that never matched may be what keeps callers from trying. Neither are lines that take over
-from one that decided and expires, or has gone since the observation began.
-
-With --write, writes a copy of the policy without what was not used, its tests included, and says which
-tests would fail. Comments and order stay, and so does what is too new to tell.`,
   needsThread: true,
   input: {
     days: {
@@ -90,13 +79,6 @@ const denial = Type.Object(
 export const policyDenials = question({
   name: 'policy denials',
   summary: 'list what gateways refused most often, and the line that would allow it',
-  details: `Reads what gateways counted, from Redis or, without redis.url, from the database: refused calls by role,
-method and path, with ":id" in place of what looks like an identifier. For each: what the policy says
-now, the rules that nearly match, and the line that would allow the call. Whether it should be
-allowed is for you to decide: many refusals are right.
-
-Counts are by UTC day, so the list begins with the day of --since. Requests refused before the policy
-is asked, for example without a valid token, are not counted.`,
   needsThread: true,
   // Counts are of what is live.
   draft: { field: 'policies', without: ['revision', 'at'] },
@@ -204,13 +186,6 @@ export type Replayed = ValueOf<typeof replayed>
 export const policyReplay = question({
   name: 'policy replay',
   summary: 'ask a policy again what gateways decided',
-  details: `Reads decision logs (logger.decisions), also compressed with gzip and mixed with other log lines, and asks
-a policy what it would have answered. Compares with the recorded result and prints the calls that
-change, grouped by the line that decided then and the line that would decide now. Changes nothing.
-
-Asks again what a policy decided (steps admin, exclusion, superuser, rule and none). Counts decisions
-about identity and routes, which no policy makes. A decision whose path is hashed or omitted could
-not be asked again; neither could a damaged line. Both are counted.`,
   access: 'author',
   needsThread: true,
   draft: { field: 'policies', isNeeded: true },

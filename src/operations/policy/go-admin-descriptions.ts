@@ -6,16 +6,6 @@ export const policyImport = local({
   kind: 'change',
   name: 'policy import',
   summary: 'import a policy from go-admin or Casbin',
-  details: `Reads the table casbin_rule or sys_casbin_rule of a go-admin database (database.url), or the key that
-casbin-redis-adapter keeps in Redis (redis.url), without changing them. Lists every row that it
-cannot import, with the reason. Writes the whole directory or nothing.
-
-The directory gets an initial list of exclusions. From go-admin's own list, business endpoints become
-comments; --all-exclusions makes them entries, with a warning for each. Run "postern policy check"
-on the result before you publish it.
-
-With --update, DIR is an existing policy directory: policy.csv is replaced, and model.conf,
-exclusions.yaml, other tables and tests stay as they are.`,
   input: {
     source: {
       ...{ value: 'SOURCE', choices: ['database', 'redis'], required: 'name what to read' },

@@ -47,9 +47,6 @@ const replica = typed<ReplicaReport>(
 export const policyStatus = question({
   name: 'policy status',
   summary: 'show which revision each replica uses',
-  details: `A replica that stops reporting without an orderly shutdown stays listed as lost for
-policy.replicaMemory (24 hours by default): if it still runs, it uses its last policy. Forget a
-replica that no longer runs. Shows why a replica cannot load or confirm the newest policy.`,
   input: {
     forget: {
       value: 'ID|lost',
@@ -99,14 +96,6 @@ export type ShadowDocument = ValueOf<typeof observed>
 export const policyShadow = question({
   name: 'policy shadow',
   summary: 'show what the shadow would deny and allow, or end it',
-  details: `"push --shadow" makes a policy the shadow: gateways decide by the live policy only, ask the shadow
-about the same requests, and report where the two differ. This command adds up the reports of all
-replicas, those that have ended included. A replica that does not evaluate the shadow is listed: an
-older version, or one that could not load it.
-
-Counting begins with "push --shadow". It continues when a gateway restarts and when another revision
-becomes live; the output then names every live revision that the shadow was compared with. To begin
-again at 0, end the shadow and push it again.`,
   input: {
     limit: {
       ...{ value: 'N', number: { min: 1, integer: true }, default: '20' },
@@ -173,8 +162,6 @@ interface ProposalInFull extends ProposalDocument {
 export const policyProposals = question({
   name: 'policy proposals',
   summary: 'list the proposals and who has signed them, or show one',
-  details: `With a REVISION, also shows what it would change compared with the live policy. Dropping a proposal
-does not revoke its signatures: someone who copied it can use them until another policy is live.`,
   needsThread: true,
   input: {
     revision: {
@@ -341,9 +328,6 @@ export type ShadowPushed = ValueOf<typeof shadowPushed>
 export const policyPropose = change({
   name: 'policy propose',
   summary: 'check and test a policy, and store it for others to approve',
-  details: `Does what "push" does, except publishing: checks, tests and compares with the live policy. Stores policy
-and results in Redis for 30 days, where others review and sign it. Nothing changes for the gateways until
-"postern policy push REVISION" publishes it. A REVISION that was live before proposes a rollback.`,
   access: 'author',
   needsThread: true,
   draft: { field: 'dir', isNeeded: true },
@@ -382,14 +366,6 @@ and results in Redis for 30 days, where others review and sign it. Nothing chang
 export const policyApprove = change({
   name: 'policy approve',
   summary: 'review a proposal and sign it',
-  details: `Verifies the stored policy, shows who proposed it and why, and what it changes compared with its
-predecessor, runs the tests of policy.directory and a replay, then asks and signs. With policy.trust, the
-predecessor must be signed too. Refuses a proposal whose predecessor is not live any more or not signed by
-enough keys, a key that policy.trust does not list, and a second signature of one key.
-
-With --gateway, the private key stays on your machine: the command reads the policy and its predecessor from
-the console, verifies both with policy.trust of your configuration, compares them there, and sends only the
-signature.`,
   access: 'author',
   needsThread: true,
   input: {
@@ -432,15 +408,6 @@ signature.`,
 export const policyPush = change({
   name: 'policy push',
   summary: 'check, test and publish a policy directory, or publish an approved proposal',
-  details: `Shows what changes compared with the live policy, asks for confirmation, publishes to Redis and
-waits until every known replica uses the new revision.
-
-Never replaces a revision that you have not seen: "pull" and "push" record in DIR/.postern/base which
-revision of this Redis the files come from. When another revision is live, "push" refuses and names
-its author. Files without that record need --over together with --yes.
-
-With the REVISION of a proposal, publishes exactly what was proposed, once enough trusted keys have
-signed it. When policy.trust requires one signature, push DIR --key signs and publishes at once.`,
   needsThread: true,
   confirms: 'revision',
   input: {
@@ -485,15 +452,6 @@ const obstacle = typed<Obstacle>(
 export const policyPromote = change({
   name: 'policy promote',
   summary: 'make the shadow live if its evidence allows it',
-  details: `Publishes exactly the policy that gateways evaluate as the shadow, as "push" would. The history keeps
-the evidence: decisions, would-deny, would-allow, replicas and time.
-
-Refuses when the shadow would deny more requests than --max-would-deny, has not been asked about any
-request, or when a running replica does not evaluate it or has evaluated it for less than --after. To
-publish without evidence, use "push".
-
-With policy.trust, promote needs signatures for the live policy: --key FILE, or an approved proposal
-of this revision when more than one signature is required.`,
   needsThread: true,
   confirms: 'revision',
   input: {
@@ -530,8 +488,6 @@ of this revision when more than one signature is required.`,
 export const policyRollback = change({
   name: 'policy rollback',
   summary: 'publish an earlier revision again',
-  details: `Shows what changes compared with the live policy, asks for confirmation, publishes the old revision
-as a new entry of the history and waits until every known replica uses it.`,
   needsThread: true,
   confirms: 'revision',
   input: {
@@ -554,8 +510,6 @@ as a new entry of the history and waits until every known replica uses it.`,
 export const policyPull = local({
   name: 'policy pull',
   summary: 'write a published policy into a directory',
-  details: `Writes model.conf, *.csv and exclusions.yaml as they were pushed. Never touches the tests. Records the
-revision in DIR/.postern/base, so that "push" refuses to undo a later revision.`,
   kind: 'change',
   input: {
     revision: { value: 'REVISION|live', description: 'published policy (default: live)' },

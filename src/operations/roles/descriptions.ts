@@ -40,14 +40,11 @@ export const roleShow = question({
 const scopes = '1 all, 2 custom, 3 department, 4 department-and-below or 5 self'
 const dataScope = { value: 'SCOPE', description: scopes } as const
 const done = { done: text, roleKey: text } as const
-const revokes = 'Revokes the tokens that carry the old value, on every gateway, within a second.'
 
 export const roleAdd = local({
   kind: 'change',
   name: 'role add',
   summary: 'create a role',
-  details: `A role has no permissions until the policy grants some. The data scope says which rows services show its
-users: services read it from the identity headers or the token.`,
   input: {
     key,
     name: { value: 'NAME', required: 'give the role a name for people', description: 'name' },
@@ -60,7 +57,6 @@ export const roleSet = local({
   kind: 'change',
   name: 'role set',
   summary: 'change the name or the data scope of a role, and revoke the tokens that carry it',
-  details: `${revokes} A key cannot change: policies name it. Create another role instead.`,
   input: { key, name: { value: 'NAME', description: 'new name' }, 'data-scope': dataScope },
   document: Type.Object({
     ...{ ...done, name: Type.Optional(text), dataScope: Type.Optional(text), tokensEnded: flag },
@@ -71,8 +67,6 @@ export const roleRemove = local({
   kind: 'change',
   name: 'role remove',
   summary: 'remove a role that no account has',
-  details: `Disabled accounts and service accounts count too: give them another role first. Rules of the policy stay:
-"postern policy check --accounts" lists those of roles that do not exist.`,
   input: { key },
   document: Type.Object({ ...done, tokensEnded: flag }),
 })

@@ -9,9 +9,6 @@ const ops = {
   local: true,
 } as const
 
-const noted = `Asks the ops listener of one gateway, also while the configuration file is not valid: a note says so,
-and ops.host and ops.port count as far as they are valid.`
-
 export const version = question({
   name: 'version',
   summary: 'print the version, commit, Node version and platform',
@@ -22,15 +19,6 @@ export const version = question({
 export const status = question({
   name: 'status',
   summary: 'show version, readiness, policy and configuration of a running gateway',
-  details: `Shows the revisions of the policy and of the configuration that requests are decided by. If the
-configuration file was rejected, "rejected" says why; "needs restart" names changed settings that
-only a restart applies. With several workers, "outdated" names those that could not apply the active
-configuration and serve by an older one.
-
-With --live, only says whether the gateway responds at all, as the HEALTHCHECK of the image asks: a
-gateway that waits for its policy is live, and must not be restarted.
-
-${noted}`,
   input: {
     live: {
       description: 'only whether the gateway responds; it need not be ready',
@@ -64,12 +52,6 @@ ${noted}`,
 export const upstreams = question({
   name: 'upstreams',
   summary: 'show the targets of a running gateway: state, load, ejections and last errors',
-  details: `STATE says why a target gets no requests, or fewer: its weight is 0, its circuit is open, its health
-check fails, outlier detection has ejected it, or it warms up. FAILED is the share of failed requests
-in the last interval of outlier.errorShare, where that is on.
-
-${noted} With several workers, numbers are their sum,
-and a state is the worst one of any worker.`,
   input: { ops },
   document: Type.Object({
     upstreams: list(
@@ -135,14 +117,6 @@ export const facts = Type.Object(
 export const fleet = question({
   name: 'fleet',
   summary: 'show every running gateway: version, policy, keys, certificate, targets and requests',
-  details: `With policy.source redis, shows every process that reports to Redis, as "policy status" does, and what
-each one says of itself. Otherwise, or with --ops, asks the ops listener of one gateway.
-
-STATE is "current" (uses the live policy), "behind" (uses another one), "stale" (cannot confirm its
-policy) or "lost" (stopped reporting without an orderly shutdown; it may still run). Each worker of a
-gateway is a line of its own. CLOCK is how far its clock is ahead of that of Redis, or of the database
-without Redis; from 5 seconds, a warning says so. OUT counts targets that get no requests: their circuit is open, their
-health check fails, or outlier detection has ejected them.`,
   input: { ops },
   document: Type.Object({
     source: Type.Enum(['redis', 'gateway'], {

@@ -17,9 +17,6 @@ export const serviceList = question({
 export const tokenList = question({
   name: 'token list',
   summary: 'list the tokens of service accounts',
-  details: `Newest first. Status: good, expired, revoked, key removed (its key no longer verifies tokens), or too
-long-lived (tokens.service.maxLifetime was longer when it was issued).
-Tokens of people are sessions.`,
   input: { service: { value: 'NAME', description: 'only the tokens of this service account' } },
   document: Type.Array(
     Type.Object({
@@ -39,14 +36,12 @@ const role = {
   ...{ value: 'ROLE', required: 'give the role key of the account', description: 'role key' },
 } as const
 const note = { value: 'TEXT', description: 'what it is for; shown in lists' } as const
-const revokes = 'Revokes every token of the service account on every gateway, within a second.'
 const done = { done: text, name: text, userId: text } as const
 
 export const serviceAdd = local({
   kind: 'change',
   name: 'service add',
   summary: 'create an account for a program',
-  details: `The account has no password and cannot log in. Issue a token to it with "postern token issue".`,
   input: { name, role, note },
   document: Type.Object({ ...done, role: text, note: text }),
 })
@@ -55,7 +50,6 @@ export const serviceRole = local({
   kind: 'change',
   name: 'service role',
   summary: 'change the role of a service account and revoke its tokens',
-  details: `${revokes} Tokens carry the role, so issue new ones.`,
   input: { name, role },
   document: Type.Object({ ...done, tokensEnded: flag }),
 })
@@ -64,7 +58,6 @@ export const serviceRemove = local({
   kind: 'change',
   name: 'service remove',
   summary: 'delete a service account and revoke its tokens',
-  details: revokes,
   input: { name },
   document: Type.Object({ ...done, tokensEnded: flag }),
 })
@@ -73,8 +66,6 @@ export const tokenIssue = local({
   kind: 'change',
   name: 'token issue',
   summary: 'issue a token to a service account and print it',
-  details: `Only the token is written to stdout; it is shown once. Requires tokens.service.enabled, here and on the
-gateways, and the key that signs tokens. The lifetime is at most tokens.service.maxLifetime.`,
   input: {
     name,
     expires: {

@@ -5,11 +5,6 @@ import { list, text, time, whole } from '../schema.ts'
 export const sessionList = question({
   name: 'session list',
   summary: 'list who is logged in',
-  details: `A session is a token that a login issued and that gateways still accept. Those seen last come first;
-the times are in UTC, and the last one is exact to about a minute. The ID of a login to the console
-begins with console-.
-
-Tokens of service accounts and of other issuers are not sessions.`,
   input: {
     user: { value: 'NAME|ID', description: 'only sessions of this user' },
     limit: {
@@ -36,11 +31,6 @@ Tokens of service accounts and of other issuers are not sessions.`,
 export const sessionEnd = change({
   name: 'session end',
   summary: 'end one session, those of a user, or all',
-  details: `Revokes tokens on every gateway, within a second, and appends to the audit log.
-
---user and --all also end logins that have no record. --all asks on a terminal; elsewhere it needs
---yes. It ends the logins of every user, and leaves tokens of service accounts and of other issuers
-valid. Gateways older than this command ignore --all: upgrade them first.`,
   input: {
     id: {
       ...{ value: 'ID', unless: ['user', 'all'] },

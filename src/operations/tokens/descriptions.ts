@@ -18,8 +18,6 @@ export const caller = Type.Object({
 export const tokenInspect = local({
   name: 'token inspect',
   summary: 'decode a token and verify it',
-  details: `Shows the user, the role, the key, the expiry time and whether a gateway accepts the token. Never
-prints the signature, so the output is not a usable token. The keys of another issuer are fetched from it.`,
   input: {
     token: {
       ...{ value: 'TOKEN|-', required: 'give the token' },
@@ -41,9 +39,6 @@ export const tokenRevoke = local({
   kind: 'change',
   name: 'token revoke',
   summary: 'revoke one token, or all tokens of a user or service account',
-  details: `Every gateway rejects the tokens within a second and closes connections that use them within 30
-seconds. The user can log in again at once; to prevent that, disable the account. Another issuer can also
-give its user a new token at once; to prevent that, block the user there.`,
   input: {
     token: {
       value: 'TOKEN|-',

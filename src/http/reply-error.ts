@@ -77,7 +77,11 @@ export function createErrorReplies(find: FindErrorResponse): ReplyError {
 }
 
 /** Before the head of the response to an error is written. */
-export function keepOrClose(request: IncomingRequest, reply: Reply, envelope: Envelope): void {
+export function keepOrClose(
+  request: IncomingRequest,
+  reply: Reply,
+  envelope: Pick<Envelope, 'status'> & { readonly isBare?: boolean },
+): void {
   if (!isSafeToReuse(request, envelope)) reply.shouldKeepAlive = false
 }
 
@@ -120,7 +124,10 @@ const unsafe: ReadonlySet<number> = new Set([400, 408, 413, 414, 417])
  * After a malformed request, the start of the next one is uncertain. To keep the connection after a
  * refused upload, we would have to read all of it.
  */
-function isSafeToReuse(request: IncomingRequest, { status, isBare }: Envelope): boolean {
+function isSafeToReuse(
+  request: IncomingRequest,
+  { status, isBare = false }: Parameters<typeof keepOrClose>[2],
+): boolean {
   // Only the stream ends.
   if (request.httpVersion === '2') return true
   if (!isBare && unsafe.has(status)) return false

@@ -56,7 +56,7 @@ export function createAccountPages(parts: PageParts) {
     const from = { address: received.origin.address, userAgent: received.headers.userAgent }
     parts.record(from, token?.caller.username ?? '', 'logged-out')
     const notice = received.arrival.notes.revoked === 'here' ? 'logged-out-here' : 'logged-out'
-    const address = { ...addressOf(received, settings), to: undefined }
+    const address = addressOf(received, settings)
     const ending = token?.kind === 'user' ? await parts.endSessionUrl?.(token.id) : undefined
     if (ending === undefined) {
       // Reloading the next page does not send the form again.

@@ -1,6 +1,7 @@
 import { statusEnvelopes } from '../http/envelope.ts'
+import type { FindErrorPage } from '../http/error-page.ts'
 import { grpcTypeOf } from '../http/grpc/grpc-call.ts'
-import { envelopeOf, keepOrClose, type ReplyError } from '../http/reply-error.ts'
+import { envelopeOf } from '../http/reply-error.ts'
 import { Fault, Refusal } from '../kernel/errors.ts'
 import { linkTo, ownTarget, readAddress } from './address.ts'
 import type { Explain } from './explain.ts'
@@ -9,53 +10,77 @@ import { naming, pageTexts } from './language.ts'
 import { layout } from './layout.ts'
 import { headerOf, opensPage } from './navigation.ts'
 import type { PageParts } from './parts.ts'
-import { replyPage } from './reply-page.ts'
+import { pageHeaders } from './reply-page.ts'
+import type { FindTemplate } from './templates.ts'
 
 interface ErrorPageParts {
   readonly settings: Pick<PageParts['settings'], 'path' | 'language'>
+  /** Whom people ask: an address, a mail address or any other text. */
+  readonly contact: string | undefined
+  readonly templateOf: FindTemplate
   readonly hasLogo: boolean
   readonly hasLogout: boolean
   /** With real statuses, whatever JSON clients get. */
   readonly explain: Explain
 }
 
-/** Shows refusals and faults as a page to a browser that opens one. Others get `replyOther`. */
-export function createErrorPages(parts: ErrorPageParts, replyOther: ReplyError): ReplyError {
-  const { settings, hasLogo, hasLogout, explain } = parts
+/** The page that shows a refusal or a fault to a browser that opens one; `undefined` for other clients. */
+export function createErrorPages(parts: ErrorPageParts): FindErrorPage {
+  const { settings, contact, templateOf, hasLogo, hasLogout, explain } = parts
   const { path } = settings
 
-  return (error, to) => {
-    const { request, reply, requestId, arrival } = to
+  return (error, arrival, requestId) => {
     const isKnown = error instanceof Refusal || error instanceof Fault
-    const isPage = arrival !== undefined && opensPage(arrival) && grpcTypeOf(request) === undefined
-    if (!isKnown || reply.headersSent || !isPage) {
-      return replyOther(error, to)
-    }
+    if (!isKnown || !opensPage(arrival) || grpcTypeOf(arrival) !== undefined) return undefined
     const { method, target, notes, rawHeaders } = arrival
     const accepted = headerOf(rawHeaders, 'accept-language') ?? ''
     const again = method === 'GET' ? ownTarget(target) : undefined
     const address = { ...readAddress('', accepted, settings.language), to: again }
     const texts = pageTexts[address.language]
     const message = explain(error, address.language)
-    const link = (href: string, text: string) => html`<li><a href="${href}">${text}</a></li>\n`
-    const name = notes.caller?.username
-    const account =
-      name === undefined
-        ? link(linkTo(path, address), texts.logIn)
-        : hasLogout && link(linkTo(`${path}/logout`, address), texts.otherAccount)
-    const view = html`${name !== undefined && html`<p>${naming(texts.loggedInAs, name)}</p>\n`}<p class="hint">${method} ${notes.path}</p>
-<p class="hint">${requestId !== undefined && naming(texts.requestId, requestId)}</p>
-<ul class="links">
-${again !== undefined && link(again, texts.tryAgain)}${account}</ul>
+    const { status, challenge } = envelopeOf(error, statusEnvelopes)
+    const user = notes.caller?.username
+    const values = {
+      status: String(status),
+      title: texts.notShown,
+      message: message.text,
+      user,
+      method,
+      path: notes.path,
+      requestId,
+      contact,
+      language: texts.tag,
+      retryUrl: again,
+      loginUrl: user === undefined ? linkTo(path, address) : undefined,
+      logoutUrl: user !== undefined && hasLogout ? `${path}/logout` : undefined,
+      switchUrl: user !== undefined && hasLogout ? linkTo(`${path}/logout`, address) : undefined,
+    }
+    const link = (href: string | undefined, text: string) =>
+      href !== undefined && html`<li><a href="${href}">${text}</a></li>\n`
+    const builtIn = () => {
+      const view = html`${user !== undefined && html`<p>${naming(texts.loggedInAs, user)}</p>\n`}<p class="hint">${method} ${notes.path}</p>
+${requestId !== undefined && html`<p class="hint">${naming(texts.requestId, requestId)}</p>\n`}${contact !== undefined && html`<p>${texts.contact} ${linked(contact)}</p>\n`}<ul class="links">
+${link(values.retryUrl, texts.tryAgain)}${link(values.loginUrl, texts.logIn)}${link(values.logoutUrl, texts.logOut)}${link(values.switchUrl, texts.otherAccount)}</ul>
 `
-    const frame = { path, address, title: undefined, hasLogo }
-    const envelope = envelopeOf(error, statusEnvelopes)
-    const { challenge } = envelope
-    keepOrClose(request, reply, envelope)
-    const page = layout(frame, texts.notShown, message, view)
-    replyPage(reply, envelope.status, { page, language: texts.tag }, [
-      ...(message.headers ?? []),
-      ...(challenge === undefined ? [] : ['WWW-Authenticate', challenge]),
-    ])
+      return layout({ path, address, title: undefined, hasLogo }, texts.notShown, message, view)
+    }
+    const own = templateOf(status, address.language)
+    const { text } = own?.render(values) ?? builtIn()
+    return {
+      status,
+      headers: [
+        ...pageHeaders(text, texts.tag, own?.styles ?? []),
+        ...(message.headers ?? []),
+        ...(challenge === undefined ? [] : ['WWW-Authenticate', challenge]),
+      ],
+      text,
+    }
   }
+}
+
+/** A contact as a link, if browsers can open it. */
+function linked(contact: string) {
+  const isAddress = /^https?:\/\/[!-~]+$/.test(contact)
+  if (!isAddress && !/^[!-~]+@[!-~]+$/.test(contact)) return contact
+  return html`<a href="${isAddress ? contact : `mailto:${contact}`}">${contact}</a>`
 }

@@ -12,7 +12,7 @@ interface Document {
   readonly hasLogo: boolean
   /** The path that the browser opens by itself. */
   readonly next?: string
-  /** Where this view is, for the switch of languages. Absent: a page of the application, without one. */
+  /** Where this view is, for the switch of languages. Absent: a page of the application, without one and without scripts. */
   readonly viewPath?: string
 }
 
@@ -52,8 +52,7 @@ export function layout(frame: Document, heading: string, message: Message | unde
 ${next !== undefined && refresh(next)}<title>${title}</title>
 <link rel="icon" href="${path}/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${path}/style.css">
-<script src="${path}/script.js" defer></script>
-</head>
+${viewPath !== undefined && html`<script src="${path}/script.js" defer></script>\n`}</head>
 <body>
 <main>
 ${hasLogo && html`<img class="logo" src="${path}/logo" alt="">\n`}<h1>${heading}</h1>

@@ -7,9 +7,9 @@ import type { Html } from './html.ts'
  * Browsers send `Origin: null` from a page with `no-referrer`, which the cross-site check refuses, so
  * the policy is `same-origin`: other sites still learn nothing of `to`.
  */
+const rules = "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+const usual = `default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; script-src 'self'; connect-src 'self'; ${rules}`
 const security: readonly string[] = [
-  'Content-Security-Policy',
-  "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'X-Frame-Options',
   'DENY',
   'Cross-Origin-Opener-Policy',
@@ -20,27 +20,36 @@ const security: readonly string[] = [
   'nosniff',
 ]
 
-/** Sends a page. No cache may store it: it is about one person, or has a captcha. */
-export function replyPage(
-  reply: Reply,
-  status: number,
-  { page, language }: { readonly page: Html; readonly language: string },
-  extra: readonly string[] = [],
-): void {
-  reply.writeHead(status, [
+/** Without any script, whatever markup of an operator has; `styles` are the hashes of its style elements. */
+const ofTemplate = (styles: readonly string[]) =>
+  `default-src 'none'; style-src ${["'self'", ...styles].join(' ')}; img-src 'self' data:; font-src 'self'; ${rules}`
+
+/** No cache may store a page: it is about one person, or has a captcha. `styles`: of an error. */
+export function pageHeaders(text: string, language: string, styles?: readonly string[]): string[] {
+  return [
     'Content-Type',
     'text/html; charset=utf-8',
     'Content-Length',
-    String(Buffer.byteLength(page.text)),
+    String(Buffer.byteLength(text)),
     'Content-Language',
     language,
     'Vary',
     'Accept-Language',
     'Cache-Control',
     'no-store',
+    'Content-Security-Policy',
+    styles === undefined ? usual : ofTemplate(styles),
     ...security,
-    ...extra,
-  ])
+  ]
+}
+
+export function replyPage(
+  reply: Reply,
+  status: number,
+  { page, language }: { readonly page: Html; readonly language: string },
+  extra: readonly string[] = [],
+): void {
+  reply.writeHead(status, [...pageHeaders(page.text, language), ...extra])
   reply.end(page.text, 'utf8')
 }
 

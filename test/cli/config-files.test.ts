@@ -13,6 +13,8 @@ import { newKey } from '../support/keys.ts'
 import { loneGatewayConfig, type Sections } from '../support/lone-gateway-config.ts'
 import { runCommand } from '../support/run-command.ts'
 
+const withPage = { cookie: { set: true }, login: { page: { enabled: true } } }
+
 /** A directory with a configuration and whatever files it names, which are paths below it. */
 async function configured(sections: Sections, files: Readonly<Record<string, string>> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'postern-check-'))
@@ -85,6 +87,18 @@ describe('config check rejects what serve rejects', () => {
       { cookie: { set: true }, login: { page: { enabled: true, logo: 'DIRECTORY/logo.svg' } } },
       { 'logo.svg': `<svg>${' '.repeat(262_144)}</svg>` },
       /logo\.svg:? is larger than 256 KiB/,
+    ],
+    [
+      'pages that are missing',
+      { ...withPage, pages: { directory: 'DIRECTORY/pages' } },
+      {},
+      /pages\.directory: .*pages cannot be read as directory of pages \(ENOENT\)/,
+    ],
+    [
+      'a page with an unknown placeholder',
+      { ...withPage, pages: { directory: 'DIRECTORY/pages' } },
+      { 'pages/404.html': '<p>{{nmae}}</p>' },
+      /404\.html:1: unknown placeholder "nmae"/,
     ],
     [
       'a login module with the name of another method',

@@ -58,6 +58,15 @@ describe.each(names)('a browser behind a real %s', (name) => {
 
     const forbidden = await call('GET /secrets', { headers: cookie })
     expect([forbidden.status, forbidden.header('location')]).toEqual([403, undefined])
+    expect(forbidden.header('content-type')).toBe('text/html; charset=utf-8')
+    expect(forbidden.header('content-security-policy')).toMatch(/^default-src 'none'/)
+    expect(forbidden.body).toContain('You are logged in as editor.')
+    expect([forbidden.header('x-user-id'), forbidden.body.includes('GET /secrets<')]).toEqual([
+      undefined,
+      true,
+    ])
+    const json = await call('GET /secrets', { headers: [`Cookie: ${cookieOf(done)}`] })
+    expect(json.json()).toMatchObject({ code: 403 })
   })
 
   proxied('is told from a program, which gets the refusal', async () => {

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { dev } from '../support/log-in.ts'
-import { navigation, startWithPage } from '../support/login-page.ts'
+import { attribute, navigation, postForm, startWithPage } from '../support/login-page.ts'
 import { tokenOf } from '../support/tokens.ts'
 
 const cookie = (role: string) => `Cookie: jwt=${tokenOf(role)}`
@@ -96,6 +99,67 @@ describe('a browser that opens a page', () => {
     })
 
     expect(body).not.toMatch(/<script>|<img|"><i/)
+  })
+
+  test('comes back to the page after it has logged out to use another account', async () => {
+    const postern = await startWithPage({ config: dev })
+    const headers = [...navigation, cookie('editor')]
+    const { body } = await postern.call('GET /api/v1/sys-user?x=1', { headers })
+
+    const link = attribute(body, /href="([^"]*)">Use another account/)
+    const left = await postForm(postern, link, {}, [
+      cookie('editor'),
+      'Sec-Fetch-Site: same-origin',
+    ])
+
+    expect(body).toContain('<a href="/login/logout">Log out</a>')
+    expect([left.status, left.header('location')]).toEqual([
+      303,
+      '/login?to=%2Fapi%2Fv1%2Fsys-user%3Fx%3D1&notice=logged-out',
+    ])
+  })
+
+  test('is told whom to ask', async () => {
+    const contacts = ['help@shop.example', 'https://shop.example/help', '<b>Ada</b>, room 5']
+    const bodies: string[] = []
+    for (const contact of contacts) {
+      const postern = await startWithPage({ config: { ...dev, pages: { contact } } })
+      const headers = [...navigation, cookie('editor')]
+      bodies.push((await postern.call('GET /api/v1/sys-user', { headers })).body)
+    }
+
+    expect(bodies[0]).toContain('<a href="mailto:help@shop.example">help@shop.example</a>')
+    expect(bodies[1]).toContain('<a href="https://shop.example/help">')
+    expect(bodies[2]).toContain('Need help? Ask &#60;b&#62;Ada&#60;/b&#62;, room 5')
+  })
+
+  test('gets the page of the operator, without scripts and with values as text', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'postern-pages-'))
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+    const own = join(directory, '403.html')
+    writeFileSync(own, '<style>p {}</style><p>{{user}} {{path}}</p><a href="{{switchUrl}}">x</a>')
+    const routes = [{ path: '/api', upstream: 'backend' }]
+    const postern = await startWithPage({ config: { ...dev, pages: { directory } }, routes })
+    const headers = [...navigation, cookie('editor')]
+    const line = 'GET /api/v1/sys-user/%22%3E%3Cscript%3E'
+
+    const first = await postern.call(line, { headers })
+    const other = await postern.call('GET /nothing', { headers: [...navigation, cookie('admin')] })
+    writeFileSync(own, '<p>second</p>')
+    await postern.apply(postern.config)
+    const second = await postern.call(line, { headers })
+    writeFileSync(own, '{{broken')
+    await expect(postern.apply(postern.config)).rejects.toThrow('403.html:1')
+    const third = await postern.call(line, { headers })
+
+    expect([first.status, first.header('content-type')]).toEqual([403, 'text/html; charset=utf-8'])
+    expect(first.body).toContain('<p>editor-user /api/v1/sys-user/%22%3E%3Cscript%3E</p>')
+    expect(first.body).toContain('href="/login/logout?to=')
+    expect(first.header('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'self' 'sha256-[^']{44}'; img-src 'self' data:; font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
+    )
+    expect(other.body).toContain('This page cannot be shown')
+    expect([second.body, third.body]).toEqual(['<p>second</p>', '<p>second</p>'])
   })
 
   test.each([

@@ -3,6 +3,7 @@ import { checkOfLine, headersIn } from '../support/check-messages.ts'
 import { grpcClient } from '../support/ext-authz.ts'
 import { ask, askAbout, asked, contractNames, contracts } from '../support/forward-auth.ts'
 import { navigation, startWithPage } from '../support/login-page.ts'
+import { tokenOf } from '../support/tokens.ts'
 
 const shop = 'https://shop.example'
 /** As the client sees it; nginx and Envoy get a path. */
@@ -61,7 +62,6 @@ describe.each(contractNames)('a browser behind a proxy that asks in the form of 
       undefined,
       401,
     ],
-    ['a form', 'POST /orders', navigation, undefined, 401],
     [
       'a WebSocket',
       'GET /orders',
@@ -69,15 +69,30 @@ describe.each(contractNames)('a browser behind a proxy that asks in the form of 
       undefined,
       401,
     ],
-    ['a person without permission', 'GET /api/v1/sys-user', navigation, 'editor', 403],
-    // The proxy does not route the page to Postern: a redirect would never end.
-    ['the page itself', 'GET /login', navigation, undefined, 404],
+    ['a script without permission', 'GET /api/v1/sys-user', [], 'editor', 403],
     ['an ambiguous path', 'GET /a/..;/b', navigation, undefined, 400],
-  ])('%s gets the refusal', async (_, line, headers, as, refused) => {
+  ])('%s gets the refusal as JSON', async (_, line, headers, as, refused) => {
     const { answer } = await about(line, headers, as)
 
     expect([answer.status, answer.header('location')]).toEqual([refused, undefined])
     expect(answer.json()).toMatchObject({ code: refused })
+  })
+
+  test.each([
+    ['without permission', 'GET /api/v1/sys-user', 'editor', 403],
+    ['after a form whose login has ended', 'POST /orders', undefined, 401],
+    // The proxy does not route the login page to Postern: a redirect would never end.
+    ['of the login page itself', 'GET /login', undefined, 404],
+  ])('gets a page %s', async (_, line, as, refused) => {
+    const { answer, postern } = await about(line, navigation, as)
+
+    expect([answer.status, answer.header('location')]).toEqual([refused, undefined])
+    expect(answer.header('content-type')).toBe('text/html; charset=utf-8')
+    expect(answer.header('content-security-policy')).toMatch(/^default-src 'none'; style-src/)
+    expect(answer.body).toContain(`${line}<`)
+    if (as !== undefined) expect(answer.body).toContain('You are logged in as editor-user.')
+    expect(answer.header('x-user-id')).toBeUndefined()
+    expect(postern.logText()).toContain(`"status":${refused}`)
   })
 
   test('gets the refusal where there is no page', async () => {
@@ -112,6 +127,24 @@ describe('a browser behind an Envoy that checks over gRPC', () => {
     expect(headersIn(program.denied_response?.headers)['location']).toBeUndefined()
     expect(postern.logText()).toMatch(/"status":302.*"outcome":"token-missing"/)
   })
+})
+
+test('a browser without permission behind an Envoy that checks over gRPC gets a page', async () => {
+  const postern = await startWithPage({ config: asked() })
+  const { check } = grpcClient(postern)
+  const headers = {
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+    'accept-language': 'zh',
+    authorization: `Bearer ${tokenOf('editor')}`,
+  }
+
+  const { denied_response: denied } = await check(checkOfLine('GET /api/v1/sys-user', { headers }))
+
+  expect(denied?.status).toMatchObject({ code: 403 })
+  expect(headersIn(denied?.headers)).toMatchObject({ 'content-type': 'text/html; charset=utf-8' })
+  expect(denied?.body).toContain('<h1>无法显示此页面</h1>')
+  expect(postern.logText()).toMatch(/"status":403.*"outcome":"not-permitted"/)
 })
 
 /** What a client or a careless proxy could send instead of a path. */

@@ -33,6 +33,19 @@ test('a login page requires the cookie', () => {
   expect(problem).toContain('login.page.enabled is true, so cookie.set must be true')
 })
 
+test('pages for people require the login page, which serves them', () => {
+  const pages = { contact: 'help@shop.example', directory: './pages' }
+
+  expect(problemsOf({}, { pages })).toEqual([])
+  expect(problemsOf({ enabled: false }, { pages })).toEqual([
+    expect.stringContaining('pages.contact needs login.page.enabled: true'),
+    expect.stringContaining('pages.directory needs login.page.enabled: true'),
+  ])
+  expect(problemsOf({}, { pages: { contact: ' ' } })).toEqual([
+    expect.stringContaining('pages.contact'),
+  ])
+})
+
 test('a route must not cover the login page', () => {
   const problems = problemsOf({}, { routes: [{ path: '/login', upstream: 'backend' }] })
   expect(problems.join('\n')).toContain('/login')

@@ -39,10 +39,15 @@ function checkNames(login: LoginDraft, say: Say): void {
 }
 
 /** The page has a path of its own and logs in by cookie. */
-export function checkLoginPage({ login, cookie }: Draft, report: Report): void {
+export function checkLoginPage({ login, cookie, pages }: Draft, report: Report): void {
   const page = login?.page
-  if (page?.enabled !== true) return
   const say = (at: string, problem: string) => report.firstProblem(at, problem)
+  if (page?.enabled === false) {
+    for (const name of Object.keys(pages ?? {})) {
+      say(`pages.${name}`, ' needs login.page.enabled: true, which serves these pages')
+    }
+  }
+  if (page?.enabled !== true) return
 
   if (cookie?.set === false && !report.hasProblem('cookie.set')) {
     say('login.page.enabled', ' is true, so cookie.set must be true: the page logs in by cookie')

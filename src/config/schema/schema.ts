@@ -23,7 +23,7 @@ import {
   shutdownSettings,
   tlsSettings,
 } from './listeners.ts'
-import { loginSettings } from './login/login.ts'
+import { loginSettings, pagesSettings } from './login/login.ts'
 import { loggerSettings, tracingSettings } from './observability.ts'
 import { UPSTREAM_NAME } from './patterns.ts'
 import { refusalsSettings } from './refusals.ts'
@@ -54,6 +54,7 @@ export const configSchema = section('Configuration of Postern.', {
   database: databaseSettings,
   captcha: captchaSettings,
   login: loginSettings,
+  pages: pagesSettings,
   refusals: refusalsSettings,
   redis: redisSettings,
   policy: policySettings,

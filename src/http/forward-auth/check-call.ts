@@ -3,6 +3,7 @@ import type { IsTrusted } from '../../gateway/arrival/trusted-peers.ts'
 import type { Check } from '../../gateway/check.ts'
 import type { Reply } from '../../gateway/reply.ts'
 import { Refusal } from '../../kernel/errors.ts'
+import type { FindErrorPage } from '../error-page.ts'
 import { codeOfError } from '../grpc/status.ts'
 import { readMessage, replyMessage } from '../grpc/unary.ts'
 import { redirectHeaders } from '../redirect-reply.ts'
@@ -11,11 +12,13 @@ import { readCheckRequest } from './check-request.ts'
 import { allowedResponse, deniedResponse } from './check-response.ts'
 import { describedRequest } from './described-request.ts'
 import { loginLocation, type NameLogin } from './name-login.ts'
+import { utf8 } from './protobuf.ts'
 
 interface CheckCallParts {
   readonly check: Check
   readonly isTrusted: IsTrusted
   readonly nameLogin: NameLogin
+  readonly findPage: FindErrorPage
   readonly findErrorResponse: FindErrorResponse
 }
 
@@ -41,9 +44,10 @@ export function createCheckCall(parts: CheckCallParts): AnswerCall {
       const error = described === undefined ? thrown : parts.nameLogin(thrown, described)
       const headers = described?.rawHeaders ?? []
       const found = parts.findErrorResponse(error, headers, notes.requestId)
+      const page = described && parts.findPage(error, described, notes.requestId)
       notes.shown = error
       notes.shownStatus = loginLocation(error) === undefined ? found.envelope.status : 302
-      response = denial(error, found)
+      response = denial(error, found, page)
     }
     replyMessage(reply, response)
   }
@@ -53,6 +57,7 @@ export function createCheckCall(parts: CheckCallParts): AnswerCall {
 export function denial(
   error: unknown,
   { envelope, json, extra }: ReturnType<FindErrorResponse>,
+  page?: ReturnType<FindErrorPage>,
 ): Buffer {
   const grpcCode = codeOfError(error)
   const location = loginLocation(error)
@@ -61,9 +66,9 @@ export function denial(
   }
   return deniedResponse({
     grpcCode,
-    status: envelope.status,
-    headers: withoutLength([...json.headers, ...extra]),
-    body: json.text,
+    status: page?.status ?? envelope.status,
+    headers: withoutLength(page?.headers ?? [...json.headers, ...extra]),
+    body: page === undefined ? json.text : utf8(page.text),
   })
 }
 

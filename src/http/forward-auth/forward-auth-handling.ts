@@ -2,6 +2,7 @@ import type { IsTrusted } from '../../gateway/arrival/trusted-peers.ts'
 import type { Check } from '../../gateway/check.ts'
 import type { Messages } from '../../messages/messages.ts'
 import { statusEnvelopes } from '../envelope.ts'
+import { createPageReplies, type FindErrorPage } from '../error-page.ts'
 import { grpcTypeOf } from '../grpc/grpc-call.ts'
 import { replyMessage } from '../grpc/unary.ts'
 import type { Handling } from '../handling.ts'
@@ -14,6 +15,8 @@ interface ForwardAuthParts {
   readonly check: Check
   readonly isTrusted: IsTrusted
   readonly nameLogin: NameLogin
+  /** The page for a browser that was refused. */
+  readonly findPage: FindErrorPage
   /** Whether checks can be answered, for health checks over gRPC. */
   readonly isReady: () => boolean
   readonly messages: Messages
@@ -29,11 +32,11 @@ const checkPath = `/${authorization}/Check`
  * also answers Envoy's checks over gRPC.
  */
 export function createForwardAuthHandling(parts: ForwardAuthParts): Handling {
-  const { check, isTrusted, nameLogin, isReady, ...common } = parts
+  const { check, isTrusted, nameLogin, findPage, isReady, ...common } = parts
   const findErrorResponse = createErrorResponses(statusEnvelopes, parts.messages)
-  const replyHttp = createErrorReplies(findErrorResponse)
+  const replyHttp = createPageReplies(findPage, createErrorReplies(findErrorResponse))
   const calls: ReadonlyMap<string, AnswerCall> = new Map([
-    [checkPath, createCheckCall({ check, isTrusted, nameLogin, findErrorResponse })],
+    [checkPath, createCheckCall({ check, isTrusted, nameLogin, findPage, findErrorResponse })],
     ['/grpc.health.v1.Health/Check', createHealthCall([authorization], { isReady, isTrusted })],
   ])
 

@@ -8,6 +8,7 @@ import type { NamedFile } from '../../login/method-kind.ts'
 import { loginMethods } from '../../login/methods/login-methods.ts'
 import { readOpenApi } from '../../openapi/document.ts'
 import { readLogo } from '../../page/read-logo.ts'
+import { readTemplates } from '../../page/templates.ts'
 import { readResponseFile } from '../../stores/files/response-file.ts'
 import { readTrust } from '../../stores/keys/trusted-keys.ts'
 import { readBearer } from '../../token/issuers/fetch-keys.ts'
@@ -116,6 +117,11 @@ async function fileChecks(
   const { enabled: hasPage, logo } = login?.page ?? {}
   if (hasPage && logo !== undefined) {
     checks.push({ setting: 'login.page.logo', run: () => ignored(readLogo(at(logo))) })
+  }
+  const pages = draft.pages?.directory
+  if (hasPage && pages !== undefined) {
+    const run = async () => ({ shown: (await readTemplates(at(pages))).shown })
+    checks.push({ setting: 'pages.directory', run })
   }
   routes?.forEach((route, index) => {
     const response = route?.respond?.file

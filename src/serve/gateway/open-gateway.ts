@@ -23,7 +23,9 @@ import type { UpstreamSettings } from '../../gateway/upstream/upstream.ts'
 import { addUpstreamMetrics } from '../../gateway/upstream/upstream-metrics.ts'
 import { createUpstreams, type Upstreams } from '../../gateway/upstream/upstreams.ts'
 import { refusalEnvelopes, statusEnvelopes } from '../../http/envelope.ts'
+import { createPageReplies } from '../../http/error-page.ts'
 import { createErrorText } from '../../http/error-text.ts'
+import { createCheckPages } from '../../http/forward-auth/check-pages.ts'
 import { createForwardAuthHandling } from '../../http/forward-auth/forward-auth-handling.ts'
 import { createNameLogin } from '../../http/forward-auth/name-login.ts'
 import { createPublicErrorReplies } from '../../http/grpc/error-replies.ts'
@@ -35,6 +37,7 @@ import { createErrorPages } from '../../page/error-pages.ts'
 import { createExplain } from '../../page/explain.ts'
 import { languageOf } from '../../page/language.ts'
 import { createLoginRedirect } from '../../page/navigation.ts'
+import { noTemplates, readTemplates } from '../../page/templates.ts'
 import { readResponseFile } from '../../stores/files/response-file.ts'
 import { createAssertions } from '../../token/assertions.ts'
 import { findLastingKey } from '../../token/derived-keys.ts'
@@ -96,6 +99,8 @@ async function buildGeneration(
       secure: modeFacts(config.application.mode, 0).secureCookie,
     },
   })
+  const { contact, directory } = config.pages
+  const templates = directory === undefined ? undefined : await readTemplates(directory)
   const upstreams = createUpstreams(
     await upstreamSettings(config, lasting),
     {
@@ -192,12 +197,14 @@ async function buildGeneration(
   const replyError = createPublicErrorReplies(
     createErrorResponses(refusalEnvelopes(config.refusals), messages),
   )
-  const errorPages = {
+  const errorPages = createErrorPages({
+    contact,
+    templateOf: templates?.find ?? noTemplates,
     settings: { path: page.path, language: languageOf(config.refusals.language) },
     hasLogo: page.logo !== undefined,
     hasLogout: config.endpoints.logout === 'gateway',
     explain: createExplain(createErrorText(statusEnvelopes, messages)),
-  }
+  })
   const redirectOf = page.enabled ? createLoginRedirect(page.path) : undefined
   return {
     /** Of the public port. */
@@ -205,7 +212,7 @@ async function buildGeneration(
       pass,
       mark: cors.mark,
       messages,
-      replyError: page.enabled ? createErrorPages(errorPages, replyError) : replyError,
+      replyError: page.enabled ? createPageReplies(errorPages, replyError) : replyError,
       redirectOf,
       stallTimeoutMs,
     },
@@ -213,6 +220,7 @@ async function buildGeneration(
       check,
       isTrusted: isTrustedProxy,
       nameLogin: createNameLogin({ ...shared, readOriginal, loginOf: redirectOf }),
+      findPage: page.enabled ? createCheckPages(errorPages, readOriginal) : () => undefined,
       isReady: () => !lasting.isDraining() && hasPolicy(policies),
       messages,
       stallTimeoutMs,

@@ -1,10 +1,11 @@
-import { REQUEST_TARGET, TOTP_ISSUER } from '../patterns.ts'
+import { NOT_BLANK, REQUEST_TARGET, TOTP_ISSUER } from '../patterns.ts'
 import {
   DAY_MS,
   flag,
   integer,
   optionalFile,
   optionalString,
+  reloading,
   section,
   string,
   text,
@@ -54,6 +55,19 @@ const loginPageSettings = section(
       '/',
       'Path to open after a login that started on the login page itself.',
       REQUEST_TARGET,
+    ),
+  },
+)
+
+export const pagesSettings = reloading(
+  'Pages that people see instead of refusals and faults. Requires login.page.enabled.',
+  {
+    contact: optionalString(
+      { maxLength: 200, pattern: NOT_BLANK },
+      'Whom people ask for help: a mail address, an address (https://…) or any other text. Unset: pages name nobody.',
+    ),
+    directory: optionalFile(
+      'Directory with pages of your own: error.html, or a status such as 404.html. Read again at a reload. Unset: built-in pages.',
     ),
   },
 )

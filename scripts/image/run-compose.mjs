@@ -18,9 +18,8 @@ export async function runCompose(image) {
   })
   const others = findServices()
   if (typeof others === 'string') return leaveOut(others)
-  const replicas = services.gateway.deploy.replicas
-  const gateways = Array.from({ length: replicas }, (_, index) => `gateway-${index + 1}`)
-  const rest = Object.keys(services).filter((name) => name !== 'gateway')
+  const gateways = Object.keys(services).filter((name) => /^gateway(?:-\d+)?$/.test(name))
+  const rest = Object.keys(services).filter((name) => !gateways.includes(name))
   let network
   try {
     network = createNetwork([...rest, ...gateways, 'client'])
@@ -48,13 +47,13 @@ export async function runCompose(image) {
   expectThat(/created role admin/.test(setup.said()), 'compose: setup creates the first roles')
   const orders = start('orders', services.orders)
   await orders.untilReady(() => orders.said().includes('orders service on'))
-  const running = gateways.map((name) => start(name, services.gateway, { memory: MEMORY }))
+  const running = gateways.map((name) => start(name, services[name], { memory: MEMORY }))
   for (const gateway of running) {
     await gateway.untilReady(() => gateway.said().includes('"listening"'))
     // `status` without --live is readiness: policy, Redis and database.
     await gateway.untilReady(() => gateway.exec('postern', 'status').status === 0)
   }
-  passed(`compose: ${replicas} gateways are ready, with 512 MiB each`)
+  passed(`compose: ${gateways.length} gateways are ready, with 512 MiB each`)
 
   const added = running[0].exec('postern', 'user', 'add', 'compose-viewer', '--role', 'viewer')
   if (added.status !== 0) fail(`user add: ${added.stderr}`)

@@ -165,9 +165,26 @@ describe.skipIf(missing !== undefined)('in a cluster, the chart', () => {
       expect(await helm('test', 'shop')).toMatchObject({ code: 0 })
       expect([...finished.values()]).toEqual(expect.arrayContaining(tests))
       expect(await helm('uninstall', 'shop')).toMatchObject({ code: 0 })
+      // Helm leaves the pods of tests, whose logs people may want to read.
+      for (const name of tests) await cluster.call('DELETE', `${pods}/${name}`)
       expect(await leftovers()).toEqual([])
     },
   )
+
+  test('keeps the number of gateways when autoscaling is turned on, and what the autoscaler set', async () => {
+    const replicasNow = async () => (await list(deployments)).items[0]?.spec.replicas
+    const autoscaled = [...values('existing-secrets'), '--set', 'autoscaling.enabled=true']
+
+    await helm('install', 'shop', chart, ...values('existing-secrets'), '--set', 'replicaCount=4')
+    expect(await helm('upgrade', 'shop', chart, ...autoscaled)).toMatchObject({ code: 0 })
+    expect(await replicasNow()).toBe(4)
+    // As the autoscaler does.
+    await cluster.call('PATCH', `${deployments}/shop-postern/scale`, { spec: { replicas: 7 } })
+    expect(await helm('upgrade', 'shop', chart, ...autoscaled)).toMatchObject({ code: 0 })
+    expect(await replicasNow()).toBe(7)
+
+    expect(await helm('uninstall', 'shop')).toMatchObject({ code: 0 })
+  })
 
   /** Takes any object: whether it follows the project's own schema is not the subject. */
   async function createKind(group: string, version: string, kind: string, plural: string) {

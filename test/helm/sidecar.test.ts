@@ -99,6 +99,12 @@ describe("the sample for a Deployment of one's own", () => {
   )
   const { template } = only(objects, 'Deployment').spec as { template: { spec: Sample } }
 
+  test('mounts no token of the Kubernetes API, as the chart', () => {
+    for (const spec of [template.spec, podOf(sidecar) as Sample]) {
+      expect(spec).toMatchObject({ automountServiceAccountToken: false })
+    }
+  })
+
   test('has nothing that Kubernetes would refuse', async () => {
     for (const object of objects) await validate(object)
   })

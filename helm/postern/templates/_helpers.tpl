@@ -139,6 +139,20 @@ preStop
 {{- end -}}
 {{- end -}}
 
+{{/*
+With autoscaling, the number that runs now: without a number, the API server would set 1 when autoscaling is turned
+on, and most gateways would stop until the autoscaler notices. Empty where the cluster cannot be read (helm template).
+*/}}
+{{- define "postern.replicas" -}}
+{{- if not .Values.autoscaling.enabled -}}
+{{- int64 .Values.replicaCount -}}
+{{- else -}}
+{{- with lookup "apps/v1" "Deployment" (include "postern.namespace" .) (include "postern.fullname" .) -}}
+{{- int64 .spec.replicas -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* ConfigMap that gateways mount with policy.delivery files. Gateways do not need the tests. */}}
 {{- define "postern.policyConfigMap" -}}
 {{- default (printf "%s-policy" (include "postern.fullname" .)) .Values.policy.existingConfigMap -}}

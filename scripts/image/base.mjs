@@ -16,13 +16,18 @@ import { has, root, work } from './workplace.mjs'
 
 /** The base image of the Dockerfile, or one that is enough like it. */
 export async function findBase() {
-  const [, named] = /^ARG BASE=(\S+)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))
-  if (await pull(named)) return named
+  if (await pull(namedBase())) return namedBase()
   if (!has('debootstrap')) {
     skip('the base image cannot be pulled, and debootstrap is not installed to make one')
   }
   console.log('the base image cannot be pulled: making one from Debian')
   return makeBase()
+}
+
+/** The one that the Dockerfile pins. */
+export function namedBase() {
+  const [, named] = /^ARG BASE=(\S+)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))
+  return named
 }
 
 async function makeBase() {

@@ -17,7 +17,8 @@ const unreachable =
 /** Builds the image on this base. Returns the directory of its files. */
 export async function build(base) {
   try {
-    await buildImage(base)
+    await buildImage({ base, commit: 'c'.repeat(40), tag: 'postern', context: root })
+    passed('the Dockerfile builds')
   } catch (error) {
     const said = `${error.stderr ?? error}`
     if (/operation not permitted|permission denied/i.test(said)) {
@@ -29,7 +30,8 @@ export async function build(base) {
   return buildah('mount', await buildah('from', '--pull-never', 'postern'))
 }
 
-async function buildImage(base) {
+/** Builds the Dockerfile of `context`. With `time`, in seconds, two builds of the same files are equal. */
+export async function buildImage({ base, commit, tag, context, platform, time }) {
   const args = ['--isolation', 'chroot', '--format', 'docker', '--layers=false', '--pull-never']
   // The registry, the certificates and the cache of this machine, which are then not in the image.
   const { stdout: cache } = spawnSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' })
@@ -44,9 +46,10 @@ async function buildImage(base) {
     ...(existsSync(cache.trim()) ? ['--volume', `${cache.trim()}:${buildHome}/.npm`] : []),
     ...(authorities ? ['--volume', `${authorities}:${buildHome}/authorities.pem:ro`] : []),
   ]
-  const given = ['--build-arg', `BASE=${base}`, '--build-arg', `COMMIT=${'c'.repeat(40)}`]
-  await buildah('bud', ...args, ...volumes, ...given, '--tag', 'postern', root)
-  passed('the Dockerfile builds')
+  const given = ['--build-arg', `BASE=${base}`, '--build-arg', `COMMIT=${commit}`]
+  if (platform !== undefined) given.push('--platform', platform)
+  if (time !== undefined) given.push('--timestamp', String(time))
+  await buildah('bud', ...args, ...volumes, ...given, '--tag', tag, context)
 }
 
 export async function inspectImage() {

@@ -3,7 +3,7 @@ import type { DecisionWatch } from '../gateway/evidence/decision-watch.ts'
 import { createShowing } from '../gateway/evidence/showing.ts'
 import { ShadowComparison } from '../gateway/shadow/shadow-comparison.ts'
 import { addShadowMetrics } from '../gateway/shadow/shadow-metrics.ts'
-import { version } from '../kernel/version.ts'
+import { build } from '../kernel/version.ts'
 import { createLivePolicies } from '../policy/live.ts'
 import { readTrust } from '../stores/keys/trusted-keys.ts'
 import type { Move } from '../stores/policies/document/policy-keys.ts'
@@ -39,7 +39,7 @@ export async function openPolicies(
       : undefined
   const trust = policy.trust && readTrust(policy.trust, '.')
   const policies = await openPolicySource({
-    ...{ ...config, ...reported, trust, log, version },
+    ...{ ...config, ...reported, trust, log, version: build },
     live: createLivePolicies(),
     onPropagated: addPropagationMetric(assembly.registry),
     ...(shadow !== undefined && { shadow }),

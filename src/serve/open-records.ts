@@ -1,7 +1,7 @@
 import { createTrust } from '../gateway/arrival/trusted-peers.ts'
 import { createUsageCounter } from '../gateway/evidence/usage-counter.ts'
 import type { AdmitParts } from '../gateway/pipeline.ts'
-import { version } from '../kernel/version.ts'
+import { build } from '../kernel/version.ts'
 import { openLineFile } from '../log/line-file.ts'
 import { createDecisionLines, type WriteDecision } from '../log/log.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
@@ -30,7 +30,7 @@ export async function openTracing(
   assembly: Assembly,
 ): Promise<Tracing | undefined> {
   const { tracing, application } = options.config
-  const spans = (await openSpanExport(options, assembly.registry)) ?? (await findSpans(version))
+  const spans = (await openSpanExport(options, assembly.registry)) ?? (await findSpans(build))
   let isTrustedProxy = createTrust(application.trustedProxies)
   assembly.add({
     ...(spans !== undefined && { close: spans.flush }),
@@ -53,7 +53,7 @@ async function openSpanExport(
   const { otlp, samplePercent } = config.tracing
   if (otlp === undefined) return undefined
   const { openOtlp } = await import('../tracing/otlp/open-otlp.ts')
-  const { spans, counts } = openOtlp({ otlp, samplePercent, version, env, log })
+  const { spans, counts } = openOtlp({ otlp, samplePercent, version: build, env, log })
   registry.readCounter({
     name: 'postern_spans_exported_total',
     help: 'Spans that the collector accepted.',

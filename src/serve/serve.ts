@@ -4,7 +4,7 @@ import { createDecisionWatch } from '../gateway/evidence/decision-watch.ts'
 import { createTunnels } from '../gateway/exchange/tunnels.ts'
 import { createTokenCookie } from '../http/token-cookie.ts'
 import { type Closing, openParts } from '../kernel/closing.ts'
-import { version } from '../kernel/version.ts'
+import { build } from '../kernel/version.ts'
 import { addConfigMetrics } from '../metrics/config-metrics.ts'
 import { addLogMetrics, addModeInfo } from '../metrics/gateway-metrics.ts'
 import type { Move } from '../stores/policies/document/policy-keys.ts'
@@ -46,7 +46,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const assembly = createAssembly(closing)
   assembly.add({
     metrics(registry) {
-      addModeInfo(registry, { mode: mode.name, version })
+      addModeInfo(registry, { mode: mode.name, version: build })
       addLogMetrics(registry, log.dropped)
     },
     apply(next) {

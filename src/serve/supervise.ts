@@ -9,7 +9,7 @@ import { readListenOverflows } from '../http/port/listen-overflows.ts'
 import { sumUpstreams } from '../http/sum-upstreams.ts'
 import { createClosing } from '../kernel/closing.ts'
 import { readClientContext } from '../kernel/pem-files.ts'
-import { version } from '../kernel/version.ts'
+import { build } from '../kernel/version.ts'
 import type { Log } from '../log/log.ts'
 import { createAggregateMetrics } from '../metrics/aggregate.ts'
 import { addConfigMetrics } from '../metrics/config-metrics.ts'
@@ -114,7 +114,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   const opsPort = await openOps(
     config,
     {
-      version,
+      version: build,
       mode: mode.name,
       async readiness(verbose) {
         const state = { hasStarted, isClosing: pool.isClosing() }

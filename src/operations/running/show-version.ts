@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { arch, platform, versions } from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { version } from '../../kernel/version.ts'
+import { builtFrom, version } from '../../kernel/version.ts'
 import type { Context } from '../context.ts'
 import type { RunOf } from '../operation.ts'
 import type { version as described } from './descriptions.ts'
@@ -13,14 +13,11 @@ export const run: RunOf<typeof described> = async (_, { env }) => {
   return { document: { version, commit: commit(env), ...system } }
 }
 
-/** The build writes it beside the compiled program. */
-const stamp = new URL('../../commit', import.meta.url)
 const checkout = new URL('../../../', import.meta.url)
 
 /** The commit that this program was built from, `-dirty` when files had changed, or `unknown`. */
 function commit(env: Context['env']): string {
-  const known = existsSync(stamp) ? readFileSync(stamp, 'utf8') : askGit(env)
-  return /^[0-9a-f]{7,64}(?:-dirty)?$/.exec(known.trim())?.[0] ?? 'unknown'
+  return /^[0-9a-f]{7,64}(?:-dirty)?$/.exec(builtFrom || askGit(env).trim())?.[0] ?? 'unknown'
 }
 
 function askGit(env: Context['env']): string {

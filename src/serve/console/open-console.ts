@@ -17,7 +17,7 @@ import { createCrossSite } from '../../gateway/cross-site.ts'
 import { listen } from '../../http/port/listen.ts'
 import { builtPages, readPages } from '../../kernel/built-pages.ts'
 import { type Closing, openParts } from '../../kernel/closing.ts'
-import { version } from '../../kernel/version.ts'
+import { build } from '../../kernel/version.ts'
 import { createMessages } from '../../messages/messages.ts'
 import { openCertificate } from '../../stores/keys/certificate-feed.ts'
 import { createAssembly } from '../assembly.ts'
@@ -89,7 +89,7 @@ async function start(options: ConsoleOptions, closing: Closing): Promise<Running
         addLoginRoutes(scope, {
           ...login,
           ...{ guard, cookie, originOf },
-          facts: { mode: login.mode, version, write, providers },
+          facts: { mode: login.mode, version: build, write, providers },
         }),
       (scope) => redirects && addOidcRoutes(scope, { ...login, ...redirects, cookie, originOf }),
       (scope) =>

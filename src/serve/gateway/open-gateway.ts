@@ -30,7 +30,7 @@ import { createForwardAuthHandling } from '../../http/forward-auth/forward-auth-
 import { createNameLogin } from '../../http/forward-auth/name-login.ts'
 import { createPublicErrorReplies } from '../../http/grpc/error-replies.ts'
 import { createErrorResponses } from '../../http/reply-error.ts'
-import { version } from '../../kernel/version.ts'
+import { build } from '../../kernel/version.ts'
 import { addressBlock } from '../../login/address-block.ts'
 import { createMessages } from '../../messages/messages.ts'
 import { createErrorPages } from '../../page/error-pages.ts'
@@ -128,7 +128,7 @@ async function buildGeneration(
   const describe = createDescription({
     ...config.logger.decisions,
     digestKey: findLastingKey(keys, 'decisions'),
-    labels: { pod: hostname(), version },
+    labels: { pod: hostname(), version: build },
     now,
   })
   const shared = {

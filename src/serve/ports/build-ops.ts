@@ -2,7 +2,7 @@ import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
 import { reportUpstreams } from '../../gateway/upstream/report.ts'
 import type { Upstream } from '../../gateway/upstream/upstreams.ts'
 import { createReadiness } from '../../http/readiness.ts'
-import { version } from '../../kernel/version.ts'
+import { build } from '../../kernel/version.ts'
 import type { OpenKeys } from '../../stores/keys/key-feed.ts'
 import type { OpenPolicySource } from '../../stores/policies/open-policy-source.ts'
 import { publicJwks } from '../../token/key-set.ts'
@@ -23,7 +23,7 @@ export function buildOps(
   { policies, keys, upstreams, facts }: ShownParts,
 ): GatewayOps {
   return {
-    version,
+    version: build,
     mode,
     readiness: createReadiness({
       revision: policies.revision,
@@ -35,7 +35,7 @@ export function buildOps(
       const own = facts()
       if (own === undefined) return []
       const revision = policies.revision() ?? null
-      return [{ revision, version, stale, ...(lastError && { lastError }), facts: own }]
+      return [{ revision, version: build, stale, ...(lastError && { lastError }), facts: own }]
     },
     metrics: assembly.registry,
     upstreams: () => reportUpstreams(upstreams()),

@@ -1,5 +1,5 @@
 import type { Context } from '../operations/context.ts'
-import type { Given } from '../operations/input.ts'
+import type { Inputs } from '../operations/input.ts'
 import type {
   Answer,
   AnyOperation,
@@ -86,7 +86,7 @@ export interface OperationView {
   /** It may answer no in place of its document. */
   readonly mayDecline: boolean
   /** The values of arguments by the fields that they set. */
-  named(values: readonly unknown[]): Given
+  named(values: readonly unknown[]): Inputs
   /** What a format prints of an answer. */
   render(
     answer: Answer<unknown>,
@@ -95,11 +95,11 @@ export interface OperationView {
     place: Pick<Context, 'cwd' | 'env'>,
   ): Promise<Shows>
   /** Runs it with these values of its fields, and writes the answer in a format of the command. */
-  answer(given: Given, output: string, answering: Answering): Promise<Omit<Printed, 'out'>>
+  answer(given: Inputs, output: string, answering: AnswerParts): Promise<Omit<Printout, 'out'>>
 }
 
 /** With what a command answers. */
-export interface Answering {
+export interface AnswerParts {
   readonly context: Context
   readonly terminal: Terminal
   /** What does the work in place of the operation itself. */
@@ -122,14 +122,14 @@ export interface Shows {
 export type Terminal = Pick<Io, 'out' | 'isTerminal' | 'ask'>
 
 /** What a command printed, and its exit code. */
-export interface Printed {
+export interface Printout {
   readonly code: number
   readonly out: string
   readonly err: string
 }
 
 /** Prints that here, and returns the exit code. */
-export function print({ code, out, err }: Printed, io: Pick<Io, 'out' | 'err'>): number {
+export function print({ code, out, err }: Printout, io: Pick<Io, 'out' | 'err'>): number {
   io.out(out)
   io.err(err)
   return code

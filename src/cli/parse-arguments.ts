@@ -33,7 +33,7 @@ export function parseArguments<Spec extends CommandSpec>(
 }
 
 /** The names of the options that were given. Throws as `parseArguments` does. */
-export function givenOptions(spec: CommandSpec, args: readonly string[]): ReadonlySet<string> {
+export function optionNames(spec: CommandSpec, args: readonly string[]): ReadonlySet<string> {
   return new Set(tokensOf(spec, args).options.keys())
 }
 

@@ -1,7 +1,7 @@
 import type { TSchema, ValueOf } from '../config/schema/type.ts'
 import type { Context } from '../operations/context.ts'
 import type { Answer, Description, Fields, InputOf } from '../operations/operation.ts'
-import type { Printed, Shows, Terminal } from './command.ts'
+import type { Printout, Shows, Terminal } from './command.ts'
 import { printable } from './format.ts'
 
 /** The formats of a document, by name. JSON is the document itself unless a view says otherwise. */
@@ -21,11 +21,11 @@ export type ViewOf<Described, Shown = unknown> =
   Described extends Description<infer Input, infer Document> ? View<Input, Document, Shown> : never
 
 /** What a person reads before a change, and what they are asked. */
-export interface Asking<Input, Plan> {
+export interface Prompt<Input, Plan> {
   /** What would happen, for stderr. */
   readonly shown?: (reviewed: Answer<Plan>, input: Input) => string
   /** The same in place of the change. */
-  readonly dryRun?: (reviewed: Answer<Plan>, input: Input) => Pick<Printed, 'out' | 'err'>
+  readonly dryRun?: (reviewed: Answer<Plan>, input: Input) => Pick<Printout, 'out' | 'err'>
   readonly words: (
     plan: Plan,
     input: Input,
@@ -50,9 +50,9 @@ export interface Asking<Input, Plan> {
 }
 
 /** The same for a described change. */
-export type AskingOf<Described> =
+export type PromptOf<Described> =
   Described extends Description<infer Input, infer _, infer Plan>
-    ? Asking<InputOf<Input>, ValueOf<Plan>>
+    ? Prompt<InputOf<Input>, ValueOf<Plan>>
     : never
 
 /** What an answer does not consider, as lines for stderr. */

@@ -2,7 +2,7 @@ import { InvalidInput } from './invalid-input.ts'
 import type { Field, Fields, InputOf } from './operation.ts'
 
 /** Values of fields by name, in the types that they promise. */
-export type Given = Readonly<
+export type Inputs = Readonly<
   Record<string, string | number | boolean | readonly string[] | undefined>
 >
 
@@ -10,7 +10,7 @@ export type Given = Readonly<
  * Adds what the caller did not give. Callers over the network did not come by the parser of command lines:
  * without one of several fields, a change could be about everything.
  */
-export function inputOf<Input extends Fields>(fields: Input, given: Given): InputOf<Input> {
+export function inputOf<Input extends Fields>(fields: Input, given: Inputs): InputOf<Input> {
   const values = Object.entries<Field>(fields).map(([name, field]) => {
     const { value, number, many, unless, description, default: standard } = field
     const other = unless?.find((each) => given[each] !== undefined && given[each] !== false)

@@ -30,12 +30,12 @@ export const userCommands: readonly Command[] = [
   operationCommand(accounts.userUnlink, { ...help['user unlink'], ...named }),
   operationCommand(accounts.userDelete, {
     ...{ ...help['user delete'], ...named },
-    asking: async () => (await views()).userDeletion,
+    prompt: async () => (await views()).userDeletion,
   }),
   operationCommand(accounts.userTotp, {
     ...{ ...help['user totp'], arguments: ['name'] },
     view: async () => (await totpViews()).userTotpView,
-    asking: async () => (await totpViews()).userTotpAsking,
+    prompt: async () => (await totpViews()).userTotpPrompt,
   }),
   operationCommand(accounts.userShow, {
     ...{ ...help['user show'], arguments: ['name'] },

@@ -5,7 +5,7 @@ import type { Io } from '../io.ts'
 import { printedFailure } from './failure.ts'
 import { takeGateway } from './gateway-option.ts'
 import { groupHelp, programHelp } from './overview.ts'
-import { remotely } from './remotely.ts'
+import { runRemote } from './remote-command.ts'
 import { commands, type Group, groups, nameInGroup } from './table.ts'
 import { unknownCommand } from './unknown-command.ts'
 
@@ -17,7 +17,7 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
       // A startup file of a shell may set POSTERN_GATEWAY before it loads the script.
       if (command.spec.name === completionSpec.name) return command.run(args, io)
       if (command.spec.name.startsWith('gateway ')) return command.run([...args, ...words], io)
-      return gateway === undefined ? command.run(args, io) : remotely(command, args, gateway, io)
+      return gateway === undefined ? command.run(args, io) : runRemote(command, args, gateway, io)
     }
     return await run(taken.argv, io, start)
   } catch (error) {

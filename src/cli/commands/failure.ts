@@ -1,13 +1,13 @@
 import { formatProblem } from '../../kernel/errors.ts'
 import { documentOf, endingOf, type Failure, failureOf } from '../../operations/failure.ts'
-import { type CommandSpec, type Printed, UsageError } from '../command.ts'
+import { type CommandSpec, type Printout, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import { usageLines } from '../help.ts'
 import type { Workplace } from '../report/location.ts'
 
 /** What an error prints where no format was asked for. */
-export function printedFailure(error: unknown, spec?: CommandSpec): Printed {
+export function printedFailure(error: unknown, spec?: CommandSpec): Printout {
   const failure = readFailure(error)
   return { code: codeOf(failure, spec), out: '', err: shown(failure, spec) }
 }
@@ -17,7 +17,7 @@ export async function commandFailure(
   error: unknown,
   spec: CommandSpec,
   { output, place }: { readonly output: unknown; readonly place: Workplace },
-): Promise<Printed> {
+): Promise<Printout> {
   const failure = readFailure(error)
   const code = codeOf(failure, spec)
   const err = shown(failure, spec)

@@ -1,7 +1,7 @@
 import type { TSchema, ValueOf } from '../../config/schema/type.ts'
 import type { Context } from '../../operations/context.ts'
 import { failureOf } from '../../operations/failure.ts'
-import { type Given, inputOf } from '../../operations/input.ts'
+import { type Inputs, inputOf } from '../../operations/input.ts'
 import type {
   Answer,
   Description,
@@ -12,19 +12,19 @@ import type {
   Work,
 } from '../../operations/operation.ts'
 import {
-  type Answering,
+  type AnswerParts,
   type ArgumentSpec,
   type Command,
   type CommandSpec,
   configOption,
   outputOption,
-  type Printed,
+  type Printout,
   type Shows,
 } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonLine, jsonPieces } from '../format.ts'
 import { contextOf } from '../operation-context.ts'
-import { type Asking, type View, warnings } from '../view.ts'
+import { type Prompt, type View, warnings } from '../view.ts'
 import { askFirst } from './ask-first.ts'
 import { commandFailure } from './failure.ts'
 import { command } from './run-command.ts'
@@ -50,7 +50,7 @@ interface Face<
    * What a person reads and answers before a change with a plan is made. Its fields may have `yes`,
    * which does not ask, and `dry-run`, which prints the plan.
    */
-  readonly asking?: () => Promise<Asking<InputOf<Input>, ValueOf<Plan>>>
+  readonly prompt?: () => Promise<Prompt<InputOf<Input>, ValueOf<Plan>>>
   /** Commands that run in place of this one where the option or argument with their name is given. */
   readonly instead?: Readonly<Record<string, Command>>
 }
@@ -83,10 +83,10 @@ export function operationCommand<
 
   /** Writes long answers in parts, and those of a list as they come. A change with a plan asks first. */
   async function answer(
-    given: Given,
+    given: Inputs,
     output: string,
-    { context, terminal, source }: Answering,
-  ): Promise<Omit<Printed, 'out'>> {
+    { context, terminal, source }: AnswerParts,
+  ): Promise<Omit<Printout, 'out'>> {
     const replaced = Object.entries(instead).find(([name]) => given[name])?.[1]
     if (replaced?.operation !== undefined) {
       return replaced.operation.answer(given, output, {
@@ -107,11 +107,11 @@ export function operationCommand<
         await stream(input, context, (page) => terminal.out((page as []).map(jsonLine).join('')))
         return { code: exitCodes.done, err: '' }
       }
-      const asking = await face.asking?.()
+      const prompt = await face.prompt?.()
       const answered =
-        review === undefined || asking === undefined
+        review === undefined || prompt === undefined
           ? await run(input, context)
-          : await askFirst(review, { asking, input, output, given }, context, terminal)
+          : await askFirst(review, { prompt, input, output, given }, context, terminal)
       if ('code' in answered) return answered
       const { before = '', out, err } = await render(answered, input, output, context)
       context.err(before)
@@ -137,10 +137,10 @@ export function operationCommand<
         field,
         many ? values.slice(at) : values[at],
       ]),
-    ) as Given
+    ) as Inputs
   const { run } = command(spec, async () => async (call, io) => {
-    const { output = 'text', config, ...options }: Given = call.options
-    const given = { ...options, ...named(call.arguments) } as Given
+    const { output = 'text', config, ...options }: Inputs = call.options
+    const given = { ...options, ...named(call.arguments) } as Inputs
     const context = contextOf(config === undefined ? undefined : String(config), io)
     const { code, err } = await answer(given, String(output), { context, terminal: io })
     io.err(err)
@@ -165,7 +165,7 @@ function isText(shown: string | Iterable<string> | object): shown is string | It
 /** What parser, help, completion and reference know of the command. */
 function specOf<Input extends Fields>(
   { name, summary, input }: Pick<Description<Input>, 'name' | 'summary' | 'input'>,
-  face: Omit<Face<Input, TSchema, unknown>, 'view' | 'asking'>,
+  face: Omit<Face<Input, TSchema, unknown>, 'view' | 'prompt'>,
 ): CommandSpec {
   const {
     arguments: positional = [],

@@ -8,7 +8,7 @@ import { operationCommand } from './operation-command.ts'
 import { command } from './run-command.ts'
 
 const publishViews = () => import('../publish/views.ts')
-const asking = () => import('../publish/asking.ts')
+const prompts = () => import('../publish/prompts.ts')
 const shadowViews = () => import('../publish/shadow-view.ts')
 
 const tableOption = outputIn(['text', 'json', 'csv'])
@@ -24,7 +24,7 @@ export const diff = operationCommand(policy.policyDiff, {
 export const propose = operationCommand(publish.policyPropose, {
   ...{ ...help['policy propose'], arguments: ['dir'] },
   view: async () => (await publishViews()).policyProposeView,
-  asking: async () => (await asking()).policyProposeAsking,
+  prompt: async () => (await prompts()).policyProposePrompt,
 })
 
 const drop = operationCommand(publish.policyProposalDrop, {
@@ -107,12 +107,12 @@ export const policyCommands: readonly Command[] = [
   operationCommand(publish.policyApprove, {
     ...{ ...help['policy approve'], arguments: ['revision'] },
     view: async () => (await publishViews()).policyApproveView,
-    asking: async () => (await asking()).policyApproveAsking,
+    prompt: async () => (await prompts()).policyApprovePrompt,
   }),
   operationCommand(publish.policyPush, {
     ...{ ...help['policy push'], arguments: ['revision'] },
     view: async () => (await publishViews()).policyPushView,
-    asking: async () => (await asking()).policyPushAsking,
+    prompt: async () => (await prompts()).policyPushPrompt,
   }),
   operationCommand(publish.policyShadow, {
     ...{ ...help['policy shadow'], instead: { end: endShadow } },
@@ -121,7 +121,7 @@ export const policyCommands: readonly Command[] = [
   operationCommand(publish.policyPromote, {
     ...{ ...help['policy promote'], arguments: ['revision'] },
     view: async () => (await publishViews()).policyPromoteView,
-    asking: async () => (await asking()).policyPromoteAsking,
+    prompt: async () => (await prompts()).policyPromotePrompt,
   }),
   operationCommand(publish.policyPull, {
     ...{ ...help['policy pull'], arguments: ['revision', 'dir'] },
@@ -138,7 +138,7 @@ export const policyCommands: readonly Command[] = [
   operationCommand(publish.policyRollback, {
     ...{ ...help['policy rollback'], arguments: ['revision'] },
     view: async () => (await publishViews()).policyRollbackView,
-    asking: async () => (await asking()).policyRollbackAsking,
+    prompt: async () => (await prompts()).policyRollbackPrompt,
   }),
   operationCommand(policy.policyImport, {
     ...{ ...help['policy import'], arguments: ['source', 'dir'] },

@@ -12,6 +12,6 @@ export const sessionCommands: readonly Command[] = [
   }),
   operationCommand(sessionEnd, {
     ...{ ...help['session end'], arguments: ['id'] },
-    asking: async () => (await views()).sessionEnding,
+    prompt: async () => (await views()).sessionEnding,
   }),
 ]

@@ -2,7 +2,7 @@ import { Invalid } from '../../kernel/errors.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import type { policyTest } from '../../operations/policy/check-descriptions.ts'
 import type { TestedCase } from '../../operations/policy/run-tests.ts'
-import type { Shown } from '../../operations/policy/test.ts'
+import type { TestExtras } from '../../operations/policy/test.ts'
 import { count, printable } from '../format.ts'
 import { failureReport } from '../report/failure.ts'
 import type { Case, ReportRule, Result, Suite } from '../report/report.ts'
@@ -34,7 +34,7 @@ interface Tested {
   }
 }
 
-const parts: ReportingOf<typeof policyTest, Shown> = {
+const parts: ReportingOf<typeof policyTest, TestExtras> = {
   text: ({ document }) => ('errors' in document ? '' : formatReport(document.directory, document)),
   before({ document, notes = [] }, _, output) {
     if ('errors' in document) {

@@ -2,13 +2,13 @@ import { clockWarning } from '../../fleet/clock-offset.ts'
 import type { Answer, DocumentOf } from '../../operations/operation.ts'
 import { convergedWords, convergenceOf } from '../../operations/publish/convergence.ts'
 import type { policyStatus } from '../../operations/publish/descriptions.ts'
-import type { StatusShown } from '../../operations/publish/status.ts'
+import type { StatusExtras } from '../../operations/publish/status.ts'
 import { count, formatTable, jsonPieces, printable } from '../format.ts'
 import type { ViewOf } from '../view.ts'
 import { formatLost, noReplicas } from './convergence-in-words.ts'
 import { formatTotals } from './shadow-in-words.ts'
 
-export const policyStatusView: ViewOf<typeof policyStatus, StatusShown> = {
+export const policyStatusView: ViewOf<typeof policyStatus, StatusExtras> = {
   text(answer) {
     const { head, replicas, shadow } = answer.document
     const { evidence } = answer.shown ?? {}
@@ -38,7 +38,7 @@ export const policyStatusView: ViewOf<typeof policyStatus, StatusShown> = {
   json: (answer) => ({ before: remarks(answer), out: jsonPieces(answer.document), err: '' }),
 }
 
-function remarks({ shown, notes = [] }: Answer<unknown, StatusShown>): string {
+function remarks({ shown, notes = [] }: Answer<unknown, StatusExtras>): string {
   const { forgotten } = shown ?? {}
   const forgot = forgotten === undefined ? '' : `forgot ${count(forgotten, 'replica')}\n`
   return `${forgot}${notes.map((note) => `${printable(note)}\n`).join('')}`

@@ -3,8 +3,8 @@ import type { DocumentOf } from '../../operations/operation.ts'
 import { convergedWords } from '../../operations/publish/convergence.ts'
 import type * as described from '../../operations/publish/descriptions.ts'
 import type { ReviewedProposal } from '../../operations/publish/proposal-state.ts'
-import type { ProposalsShown } from '../../operations/publish/proposals.ts'
-import type { ProposedShown } from '../../operations/publish/propose.ts'
+import type { ProposalsExtras } from '../../operations/publish/proposals.ts'
+import type { ProposalExtras } from '../../operations/publish/propose.ts'
 import { count, formatTable, jsonPieces, printable } from '../format.ts'
 import { noteLines, type ViewOf } from '../view.ts'
 import { formatBehind } from './convergence-in-words.ts'
@@ -45,7 +45,7 @@ export const policyPushView: ViewOf<typeof described.policyPush> = {
   },
 }
 
-export const policyProposeView: ViewOf<typeof described.policyPropose, ProposedShown> = {
+export const policyProposeView: ViewOf<typeof described.policyPropose, ProposalExtras> = {
   text({ document: { revision }, shown }) {
     if (shown === undefined) return ''
     const by = shown.signer === undefined ? '' : `, signed by ${shown.signer}`
@@ -67,7 +67,7 @@ export const policyProposalDropView: ViewOf<typeof described.policyProposalDrop>
   text: ({ document: { dropped } }) => `dropped the proposal of ${dropped}\n`,
 }
 
-export const policyProposalsView: ViewOf<typeof described.policyProposals, ProposalsShown> = {
+export const policyProposalsView: ViewOf<typeof described.policyProposals, ProposalsExtras> = {
   text({ shown, notes = [] }) {
     if (shown === undefined) return ''
     if ('one' in shown) {

@@ -1,6 +1,6 @@
 import type { DocumentOf } from '../../operations/operation.ts'
 import type { policyCoverage } from '../../operations/policy/check-descriptions.ts'
-import type { Shown } from '../../operations/policy/coverage.ts'
+import type { CoverageExtras } from '../../operations/policy/coverage.ts'
 import { count, formatTable, printable } from '../format.ts'
 import { type ReportRule, type Result, rulesOf } from '../report/report.ts'
 import { type ReportingOf, reportView } from '../report/write.ts'
@@ -12,7 +12,7 @@ type Unmatched = Document['unmatched'][number]
 type Granted = Omit<Unmatched, 'isOutside' | 'nearest'>
 
 /** Documents and a policy, compared. */
-const parts: ReportingOf<typeof policyCoverage, Shown> = {
+const parts: ReportingOf<typeof policyCoverage, CoverageExtras> = {
   text: ({ document, shown }) => formatCovered(document, shown?.commonPath ?? ''),
   before: ({ document }, _, output) => (output === 'json' ? '' : noteLines(document.notes)),
   report({ document, shown }, { strict }) {

@@ -1,10 +1,10 @@
 import type { policyExplain } from '../../operations/policy/descriptions.ts'
-import type { Shown } from '../../operations/policy/explanation.ts'
+import type { ExplainExtras } from '../../operations/policy/explanation.ts'
 import { lineOf } from '../../operations/policy/rule-line.ts'
 import { count, formatTable, printable } from '../format.ts'
 import { noteLines, type ViewOf } from '../view.ts'
 
-export const policyExplainView: ViewOf<typeof policyExplain, Shown> = {
+export const policyExplainView: ViewOf<typeof policyExplain, ExplainExtras> = {
   text({ document, shown = { name: '', rows: [] } }) {
     const { allowed, refused, method, path, nearMisses, notes } = document
     const title =

@@ -2,7 +2,7 @@ import type { DocumentOf } from '../../operations/operation.ts'
 import { countWords } from '../../operations/policy/account-counts.ts'
 import type { policyWho } from '../../operations/policy/descriptions.ts'
 import { lineOf } from '../../operations/policy/rule-line.ts'
-import type { Shown } from '../../operations/policy/who.ts'
+import type { WhoExtras } from '../../operations/policy/who.ts'
 import { count, formatTable, printable } from '../format.ts'
 import { noteLines, type ViewOf } from '../view.ts'
 import { formatCsv, ruleColumns, ruleTitles, withoutRule } from './csv.ts'
@@ -10,7 +10,7 @@ import { formatCsv, ruleColumns, ruleTitles, withoutRule } from './csv.ts'
 type WhoAnswer = DocumentOf<typeof policyWho>
 type RoleByRule = WhoAnswer['roles'][number]
 
-export const policyWhoView: ViewOf<typeof policyWho, Shown> = {
+export const policyWhoView: ViewOf<typeof policyWho, WhoExtras> = {
   text: ({ document, shown = { rows: [] } }) => {
     return { out: formatWho(document, shown), err: noteLines(document.notes) }
   },
@@ -20,7 +20,7 @@ export const policyWhoView: ViewOf<typeof policyWho, Shown> = {
 }
 
 /** Who may make a call, with a line for each role. */
-function formatWho(answer: WhoAnswer, { rows, counts }: Shown): string {
+function formatWho(answer: WhoAnswer, { rows, counts }: WhoExtras): string {
   const { deniedRoles, otherMethods, roles } = answer
   const others = roles.length > 0 ? [] : otherMethods
   const shown = others.slice(0, mostLines).map((rule) => [lineOf(rule)])
@@ -54,7 +54,7 @@ function titleOf({ allows, isUnserved, roles, superusers }: WhoAnswer): string {
   return isUnserved ? `${may}, but no route serves it` : may
 }
 
-function roleRows(answer: WhoAnswer, counts: Shown['counts']): string[][] {
+function roleRows(answer: WhoAnswer, counts: WhoExtras['counts']): string[][] {
   if (answer.allows !== 'roles') return []
   const rows = [
     ...answer.superusers.map(({ roleKey, clause }) => [roleKey, `${clause} in model.conf`, '']),
@@ -79,14 +79,14 @@ function throughOf({ rule, via, until, alsoAllowedBy }: RoleByRule): [string, st
 }
 
 /** A line for each role that may make a call, and for each that a deny rule takes it from. */
-export function whoCsv(answer: WhoAnswer, counts: Shown['counts']): string {
+export function whoCsv(answer: WhoAnswer, counts: WhoExtras['counts']): string {
   const titles = ['role', 'may', 'by', ...ruleTitles]
   const counted = counts === undefined ? [] : ['accounts', 'disabled accounts']
   const rows = csvRows(answer).map((row) => [...row, ...countColumns(row[0] ?? '', counts)])
   return formatCsv([[...titles, ...counted], ...rows])
 }
 
-function countColumns(roleKey: string, counts: Shown['counts']): readonly string[] {
+function countColumns(roleKey: string, counts: WhoExtras['counts']): readonly string[] {
   if (counts === undefined) return []
   const { enabled, disabled } = counts[roleKey] ?? {}
   return [enabled, disabled].map((number) => (number === undefined ? '' : String(number)))

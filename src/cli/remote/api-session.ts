@@ -2,24 +2,24 @@ import { consoleCookies } from '../../kernel/console-cookies.ts'
 import { Fault } from '../../kernel/errors.ts'
 import { readJson } from '../../kernel/json.ts'
 import { decline } from '../../operations/declined.ts'
-import { type Answered, answeredType } from '../../operations/offered/answer-call.ts'
+import { answeredType, type CallAnswer } from '../../operations/offered/answer-call.ts'
 import { UsageError } from '../command.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from './gateway.ts'
-import { readAnswered } from './read-answered.ts'
-import { type Answer, type Sent, send } from './send.ts'
+import { readAnswer } from './read-answer.ts'
+import { type ApiCall, type ApiReply, send } from './send.ts'
 import { readSession, type StoredSession, writeSession } from './session-file.ts'
 
 /** What a console answers in place of an answer. */
-interface Refused {
+interface ApiError {
   readonly status: number
   readonly message: string
   /** Which refusal it is; empty: none of those. */
   readonly kind: string
 }
 
-export function readRefused({ status, text }: Answer): Refused {
+export function readError({ status, text }: ApiReply): ApiError {
   const { errors } = (readJson(text) ?? {}) as { readonly errors?: unknown }
   const [first] = Array.isArray(errors) ? errors : []
   const { message, kind } = (first ?? {}) as Partial<Record<string, unknown>>
@@ -49,27 +49,27 @@ async function openSession(gateway: Gateway, io: Io): Promise<StoredSession> {
  * Sends a request with the token or session. When the console wants the password again, asks for it and
  * sends the request once more. Throws a Fault for everything that logging in again or another role solves.
  */
-export async function sendInSession(gateway: Gateway, sent: Sent, io: Io): Promise<Answer> {
+export async function sendInSession(gateway: Gateway, sent: ApiCall, io: Io): Promise<ApiReply> {
   if (gateway.token !== undefined) {
     const answer = await send(gateway, { ...sent, token: gateway.token })
-    return isRefusal(answer) ? refuseToken(gateway, readRefused(answer)) : answer
+    return isRefusal(answer) ? refuseToken(gateway, readError(answer)) : answer
   }
   const session = await openSession(gateway, io)
   const answer = await send(gateway, { ...sent, cookie: session.cookie })
   if (!isRefusal(answer)) return answer
-  const refused = readRefused(answer)
+  const refused = readError(answer)
   if (refused.kind !== 'confirmation-needed') return refuse(gateway, refused)
   const confirmed = await confirmSession(gateway, session, io)
   const again = await send(gateway, { ...sent, cookie: confirmed.cookie })
-  return isRefusal(again) ? refuse(gateway, readRefused(again)) : again
+  return isRefusal(again) ? refuse(gateway, readError(again)) : again
 }
 
 /** What an operation answers is an answer, also "no, not you". */
-function isRefusal({ status, type }: Answer): boolean {
+function isRefusal({ status, type }: ApiReply): boolean {
   return (status === 401 || status === 403) && type !== answeredType
 }
 
-function refuse(gateway: Gateway, { status, message, kind }: Refused): never {
+function refuse(gateway: Gateway, { status, message, kind }: ApiError): never {
   if (status === 401 || kind.startsWith('token-')) {
     const reason = `the session at ${gateway.origin} has expired or was revoked: run ${loginCommand(gateway)}`
     throw new Fault('gateway', { reason })
@@ -79,7 +79,7 @@ function refuse(gateway: Gateway, { status, message, kind }: Refused): never {
 }
 
 /** A program cannot log in again: only who issued its token can help. */
-function refuseToken({ origin }: Gateway, { message, kind }: Refused): never {
+function refuseToken({ origin }: Gateway, { message, kind }: ApiError): never {
   // Also of a console that does not know such tokens.
   const why = kind === 'token-missing' ? 'its console.services is empty' : message
   throw new Fault('gateway', { reason: `${origin} refused POSTERN_GATEWAY_TOKEN: ${why}` })
@@ -102,12 +102,12 @@ async function confirmSession(
   const post = (body: object) =>
     send(gateway, { method: 'POST', path, body, cookie: session.cookie, timeoutMs: loginMs })
   let answer = await post(fields)
-  if (answer.status !== 200 && readRefused(answer).kind === 'otp-needed') {
+  if (answer.status !== 200 && readError(answer).kind === 'otp-needed') {
     const otp = (await io.prompt('One-time code: ')) ?? decline('not changed')
     answer = await post({ ...fields, otp })
   }
   if (answer.status !== 200) {
-    const { message } = readRefused(answer)
+    const { message } = readError(answer)
     throw new Fault('gateway', { reason: `${gateway.origin} refused: ${message}` })
   }
   return keepSession(gateway, answer, io)
@@ -119,7 +119,7 @@ export const loginMs = 60_000
 /** Keeps the session that an answer issues. Throws a Fault when it issues none. */
 export async function keepSession(
   gateway: Gateway,
-  { setCookies, text }: Answer,
+  { setCookies, text }: ApiReply,
   io: Io,
 ): Promise<StoredSession> {
   const cookies = setCookies
@@ -151,9 +151,9 @@ export const questionMs = 180_000
 export const changeMs = 120_000
 
 /** All that a console answers to a call. Throws when it did not answer it. */
-export async function askConsole(gateway: Gateway, sent: Sent, io: Io): Promise<Answered> {
+export async function askConsole(gateway: Gateway, sent: ApiCall, io: Io): Promise<CallAnswer> {
   const answer = await sendInSession(gateway, { ...sent, accept: answeredType }, io)
-  const answered = answer.type === answeredType ? readAnswered(answer.text) : undefined
+  const answered = answer.type === answeredType ? readAnswer(answer.text) : undefined
   return answered ?? failed(gateway, answer)
 }
 
@@ -165,8 +165,8 @@ export function unreadable({ origin }: Gateway): Fault {
 }
 
 /** The console has no answer to the call. */
-function failed(gateway: Gateway, answer: Answer): never {
-  const { status, message } = readRefused(answer)
+function failed(gateway: Gateway, answer: ApiReply): never {
+  const { status, message } = readError(answer)
   if (status === 200 || status === 0) throw notAConsole(gateway)
   if (status === 400) throw new UsageError(message)
   if (status === 404) {

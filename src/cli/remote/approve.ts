@@ -1,39 +1,39 @@
 import { decline } from '../../operations/declined.ts'
 import { errorOf } from '../../operations/failure.ts'
-import { reviewElsewhere, type Told } from '../../operations/publish/approve-elsewhere.ts'
+import { type ApiAnswer, reviewRemote } from '../../operations/publish/review-remote.ts'
 import { type Command, print, UsageError } from '../command.ts'
 import { isConfirmed } from '../confirm.ts'
 import type { Io } from '../io.ts'
 import { contextOf } from '../operation-context.ts'
-import { confirmSigning } from '../publish/asking.ts'
+import { confirmSigning } from '../publish/prompts.ts'
 import { remarksInWords } from '../publish/remark-in-words.ts'
 import { askConsole, changeMs, notAConsole, questionMs, unreadable } from './api-session.ts'
-import type { Typed } from './choose-call.ts'
+import type { Args } from './choose-call.ts'
 import type { Gateway } from './gateway.ts'
-import type { Sent } from './send.ts'
+import type { ApiCall } from './send.ts'
 
 /** Signs a proposal of a console on this machine, and sends it the signature. */
-export async function approveRemotely(
+export async function approveOnGateway(
   { operation }: Command,
-  typed: Typed,
+  typed: Args,
   gateway: Gateway,
   io: Io,
 ): Promise<number> {
   const { yes, config, ...input } = optionsOf(typed)
   const context = contextOf(config, io)
-  const answerTo = async (sent: Sent) => {
+  const answerTo = async (sent: ApiCall) => {
     const { answer, failure } = await askConsole(gateway, sent, io)
     if (failure !== undefined) throw errorOf(failure)
     if (answer === undefined) throw notAConsole(gateway)
     return answer
   }
-  const { sign, ...found } = await reviewElsewhere(input, {
+  const { sign, ...found } = await reviewRemote(input, {
     ...{ context, origin: gateway.origin },
     tell: (remark) => io.err(remarksInWords([remark])),
     async ask(path, revision) {
       const query = new URLSearchParams({ revision })
       const sent = { method: 'GET', path: `${path}?${query}`, timeoutMs: questionMs } as const
-      return ((await answerTo(sent)).document ?? {}) as Told
+      return ((await answerTo(sent)).document ?? {}) as ApiAnswer
     },
   })
   const { question, unasked, declined } = confirmSigning(found)
@@ -50,7 +50,7 @@ export async function approveRemotely(
   return print({ code, out: '', err }, io)
 }
 
-function optionsOf({ given }: Typed) {
+function optionsOf({ given }: Args) {
   for (const name of ['base', 'signature']) {
     if (given[name] !== undefined) {
       throw new UsageError(`--${name} does not work with --gateway and --key`)

@@ -1,17 +1,17 @@
-import type { Given } from '../../operations/input.ts'
+import type { Inputs } from '../../operations/input.ts'
 import { checkInput, type Input } from '../../operations/offered/check-input.ts'
 import { type Call, callsTo, hasFiles } from '../../operations/offered/offered.ts'
 import { type Parameter, parametersOf } from '../../operations/offered/parameters.ts'
 import type { Command, CommandSpec } from '../command.ts'
 
 /** What the user typed, as far as they typed it, by the fields of the operation. */
-export interface Typed {
-  readonly given: Given
+export interface Args {
+  readonly given: Inputs
   readonly output: string
 }
 
 /** The call of the management API that does what the command would do here. */
-export interface Chosen {
+export interface CallPlan {
   readonly call: Call
   readonly input: Input
   /** The directory whose files are the draft. */
@@ -19,7 +19,7 @@ export interface Chosen {
 }
 
 /** Finds the call for a command line. Returns why there is none, in one line. */
-export function chooseCall({ spec }: Command, { given }: Pick<Typed, 'given'>): Chosen | string {
+export function chooseCall({ spec }: Command, { given }: Pick<Args, 'given'>): CallPlan | string {
   const tries = callsTo(spec.name)
     .filter(({ kind }) => kind !== 'review')
     .map((call) => tryCall(call, spec, given))
@@ -36,14 +36,14 @@ export function chooseCall({ spec }: Command, { given }: Pick<Typed, 'given'>): 
 }
 
 interface Try {
-  readonly chosen: Chosen
+  readonly chosen: CallPlan
   /** What the call does not take, as the user wrote it. */
   readonly strangers: readonly string[]
   /** What is wrong with the values; at most one line. */
   readonly problem: readonly string[]
 }
 
-function tryCall(call: Call, spec: CommandSpec, given: Given): Try {
+function tryCall(call: Call, spec: CommandSpec, given: Inputs): Try {
   const { draft, confirms } = call.operation
   const accepted = parametersOf(call)
   const strangers: string[] = []

@@ -4,10 +4,10 @@ import { decline } from '../../operations/declined.ts'
 import { type Call, type Run, UsageError } from '../command.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { keepSession, loginMs, notAConsole, readRefused } from './api-session.ts'
+import { keepSession, loginMs, notAConsole, readError } from './api-session.ts'
 import { askCaptcha } from './captcha.ts'
 import { type Gateway, openGateway } from './gateway.ts'
-import { type Answer, send } from './send.ts'
+import { type ApiReply, send } from './send.ts'
 import type { loginSpec } from './specs.ts'
 
 /** Pictures that are hard to read are common; passwords are not guessed here. */
@@ -43,16 +43,16 @@ export const gatewayLogin: Run<typeof loginSpec> = async ({ options }, io) => {
   let otp: string | undefined
   for (let tries = 1; ; tries++) {
     const answer = await attempt(otp)
-    const kind = answer.status === 200 ? '' : readRefused(answer).kind
+    const kind = answer.status === 200 ? '' : readError(answer).kind
     if (kind === 'otp-needed' && otp === undefined) otp = await askCode(io)
     else if (kind === 'wrong-captcha' && tries < mostTries) io.err('Wrong text: try this one.\n')
     else return report(gateway, answer, io)
   }
 }
 
-async function report(gateway: Gateway, answer: Answer, io: Io): Promise<number> {
+async function report(gateway: Gateway, answer: ApiReply, io: Io): Promise<number> {
   if (answer.status !== 200) {
-    const { message, status } = readRefused(answer)
+    const { message, status } = readError(answer)
     if (status >= 500) throw new Fault('gateway', { reason: message })
     return decline(`${gateway.origin} refused: ${message}`)
   }

@@ -1,6 +1,6 @@
 import { Fault } from '../../kernel/errors.ts'
 import type { Run } from '../command.ts'
-import { loginMs, readRefused } from './api-session.ts'
+import { loginMs, readError } from './api-session.ts'
 import { openGateway } from './gateway.ts'
 import { send } from './send.ts'
 import { readSession, removeSession } from './session-file.ts'
@@ -21,7 +21,7 @@ export const gatewayLogout: Run<typeof logoutSpec> = async ({ options }, io) => 
   })
   // An expired or revoked session has ended already.
   if (answer.status !== 200 && answer.status !== 401) {
-    throw new Fault('gateway', { reason: readRefused(answer).message })
+    throw new Fault('gateway', { reason: readError(answer).message })
   }
   io.out(`logged out of ${gateway.origin}\n`)
   return 0

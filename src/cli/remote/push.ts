@@ -5,10 +5,10 @@ import { isConfirmed } from '../confirm.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import { contextOf } from '../operation-context.ts'
-import { confirmPublication } from '../publish/asking.ts'
+import { confirmPublication } from '../publish/prompts.ts'
 import { askConsole, questionMs, unreadable } from './api-session.ts'
-import { type Chosen, chooseCall, type Typed } from './choose-call.ts'
-import { farWork } from './far-work.ts'
+import { apiWork } from './api-work.ts'
+import { type Args, type CallPlan, chooseCall } from './choose-call.ts'
 import type { Gateway } from './gateway.ts'
 import { readDraft } from './request.ts'
 
@@ -22,7 +22,7 @@ export interface PushCommands {
 /** One of them, and what it is asked to do. */
 interface Step {
   readonly command: Command
-  readonly chosen: Chosen
+  readonly chosen: CallPlan
 }
 
 /** A directory to publish: the console gets its files as a proposal, which is then pushed. */
@@ -34,7 +34,7 @@ interface DirectoryPush {
 }
 
 /** Whether a command line publishes a directory of this machine. */
-export function isDirectoryPush(name: string, { given: { revision } }: Typed): boolean {
+export function isDirectoryPush(name: string, { given: { revision } }: Args): boolean {
   return (
     name === 'policy push' &&
     revision !== undefined &&
@@ -47,7 +47,7 @@ const proposed: readonly string[] = ['message', 'accounts', 'no-tests']
 
 /** The operations for a command line. Returns why they are not possible, in one line. */
 export function chooseDirectoryPush(
-  { given: { revision, ...options } }: Typed,
+  { given: { revision, ...options } }: Args,
   commands: PushCommands,
 ): DirectoryPush | string {
   const directory = String(revision)
@@ -80,7 +80,7 @@ export function chooseDirectoryPush(
  */
 export async function pushDirectory(
   { directory, diff, proposal, push }: DirectoryPush,
-  { given, output }: Typed,
+  { given, output }: Args,
   gateway: Gateway,
   io: Io,
 ): Promise<number> {
@@ -97,7 +97,7 @@ export async function pushDirectory(
         context: contextOf(undefined, { ...io, err: own.err }),
         terminal: { ...io, out: own.out },
         source: {
-          load: async () => farWork(chosen, { gateway, io, draft, isSure: true }),
+          load: async () => apiWork(chosen, { gateway, io, draft, isSure: true }),
           unreadable: unreadable(gateway),
         },
       },

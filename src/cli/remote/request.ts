@@ -6,10 +6,10 @@ import { readPolicyDirectory } from '../../operations/policy/directory.ts'
 import { UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
 import { changeMs, questionMs } from './api-session.ts'
-import type { Sent } from './send.ts'
+import type { ApiCall } from './send.ts'
 
 /** The request for a call; `draft` are the files that it is about, if it is about some. */
-export function requestOf(call: Call, input: Input, draft?: Draft): Sent {
+export function requestOf(call: Call, input: Input, draft?: Draft): ApiCall {
   const path = pathOf(call)
   if (!isPost(call)) {
     const query = new URLSearchParams(

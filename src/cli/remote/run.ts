@@ -4,18 +4,18 @@ import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { contextOf } from '../operation-context.ts'
 import { unreadable } from './api-session.ts'
-import { approveRemotely } from './approve.ts'
-import { chooseCall, type Typed } from './choose-call.ts'
-import { farWork } from './far-work.ts'
+import { apiWork } from './api-work.ts'
+import { approveOnGateway } from './approve.ts'
+import { type Args, chooseCall } from './choose-call.ts'
 import { type Gateway, type GatewayOptions, openGateway } from './gateway.ts'
 import { chooseDirectoryPush, isDirectoryPush, type PushCommands, pushDirectory } from './push.ts'
-import { harmless } from './read-answered.ts'
+import { harmless } from './read-answer.ts'
 import { readDraft } from './request.ts'
 
 /** Lets the console of a gateway do the work of a command, and shows its answer as the command does. */
-export async function runRemotely(
+export async function runOnGateway(
   command: Command,
-  typed: Typed,
+  typed: Args,
   options: GatewayOptions,
   { io, ...commands }: Omit<PushCommands, 'push'> & { readonly io: Io },
 ): Promise<number> {
@@ -28,7 +28,7 @@ export async function runRemotely(
   const { given, output } = typed
   if (name === 'policy approve' && given['key'] !== undefined) {
     const gateway = namedGateway(options, io)
-    return gateway === undefined ? exitCodes.usage : approveRemotely(command, typed, gateway, safe)
+    return gateway === undefined ? exitCodes.usage : approveOnGateway(command, typed, gateway, safe)
   }
   const chosen = isDirectoryPush(name, typed)
     ? chooseDirectoryPush(typed, { push: command, ...commands })
@@ -48,7 +48,7 @@ export async function runRemotely(
     context: contextOf(undefined, safe),
     terminal: safe,
     source: {
-      load: async () => farWork(chosen, { gateway, io: safe, draft, isSure }),
+      load: async () => apiWork(chosen, { gateway, io: safe, draft, isSure }),
       unreadable: unreadable(gateway),
     },
   })

@@ -6,7 +6,7 @@ import { printable } from '../format.ts'
 import type { Gateway } from './gateway.ts'
 
 /** A request below `/console/api/v1`. */
-export interface Sent {
+export interface ApiCall {
   readonly method: 'GET' | 'POST'
   /** With its query, such as `policy/who?method=GET&path=/orders`. */
   readonly path: string
@@ -20,7 +20,7 @@ export interface Sent {
   readonly timeoutMs: number
 }
 
-export interface Answer {
+export interface ApiReply {
   readonly status: number
   /** Without parameters. */
   readonly type: string
@@ -34,10 +34,10 @@ const connectMs = 10_000
 const maxBytes = 256 * 1024 * 1024
 
 /** Asks a console. Follows no redirect. Throws a Fault when it does not answer. */
-export function send(gateway: Gateway, sent: Sent): Promise<Answer> {
+export function send(gateway: Gateway, sent: ApiCall): Promise<ApiReply> {
   const { origin, ca } = gateway
   const { method, path, body, cookie, token, timeoutMs } = sent
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const { promise, resolve, reject } = Promise.withResolvers<ApiReply>()
   const fail = (why: string) =>
     reject(new Fault('gateway', { reason: `the console ${origin} did not answer: ${why}` }))
   const payload = body === undefined ? undefined : JSON.stringify(body)

@@ -2,7 +2,7 @@ import { readUserAgent } from '../../kernel/user-agent.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import type { sessionEnd, sessionList } from '../../operations/sessions/descriptions.ts'
 import { count, formatTable, printable } from '../format.ts'
-import type { AskingOf, ViewOf } from '../view.ts'
+import type { PromptOf, ViewOf } from '../view.ts'
 
 export const sessionListView: ViewOf<typeof sessionList> = {
   text({ document: { total, sessions } }, { user, limit }) {
@@ -31,7 +31,7 @@ function toSecond(time: string): string {
 }
 
 /** Before all sessions end. */
-export const sessionEnding: AskingOf<typeof sessionEnd> = {
+export const sessionEnding: PromptOf<typeof sessionEnd> = {
   words({ sessions, users }) {
     const what = `${count(sessions, 'session')} of ${count(users, 'user')}`
     return {

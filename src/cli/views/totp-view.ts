@@ -6,7 +6,7 @@ import type { DocumentOf } from '../../operations/operation.ts'
 import { UsageError } from '../command.ts'
 import { isConfirmed } from '../confirm.ts'
 import { formatTable, jsonLine, jsonPieces, printable } from '../format.ts'
-import type { AskingOf, ViewOf } from '../view.ts'
+import type { PromptOf, ViewOf } from '../view.ts'
 
 type Listed = Extract<DocumentOf<typeof userTotp>, readonly unknown[]>[number]
 
@@ -51,7 +51,7 @@ function statusInWords({ status, failures }: Listed): string {
 const tries = 3
 
 /** Before one-time codes are replaced; then shows the new secret and has it confirmed. */
-export const userTotpAsking: AskingOf<typeof userTotp> = {
+export const userTotpPrompt: PromptOf<typeof userTotp> = {
   words(plan) {
     const replaces = `user ${plan?.username} has one-time codes: new ones replace the app and the recovery codes`
     return {
@@ -67,7 +67,7 @@ export const userTotpAsking: AskingOf<typeof userTotp> = {
       throw new UsageError('--output json asks nothing: add --no-confirm')
     }
     if (plan.replaces && !input.yes) {
-      const { question, unasked, declined } = userTotpAsking.words(plan, input)
+      const { question, unasked, declined } = userTotpPrompt.words(plan, input)
       if (!(await isConfirmed(question, unasked, terminal))) decline(declined ?? '')
     }
     const { ask, isTerminal = false, out } = terminal

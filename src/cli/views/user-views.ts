@@ -8,7 +8,7 @@ import type {
 import { offAfter } from '../../operations/accounts/wrong-codes.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import { count, formatTable, jsonLine } from '../format.ts'
-import type { AskingOf, ViewOf } from '../view.ts'
+import type { PromptOf, ViewOf } from '../view.ts'
 
 type User = DocumentOf<typeof userShow>
 
@@ -90,7 +90,7 @@ export const accountChangeView = {
 }
 
 /** Which accounts it is about: several may have the name. */
-export const userDeletion: AskingOf<typeof userDelete> = {
+export const userDeletion: PromptOf<typeof userDelete> = {
   words(found, { name }) {
     const ids = found.map(({ userId, roleKey }) => `ID ${userId}, role ${roleKey || 'none'}`)
     return deletionWords(name, `user ${name} (${ids.join('; ')})`)

@@ -7,8 +7,8 @@ import {
   type Failure,
   failureOf,
 } from '../../operations/failure.ts'
-import { type Given, inputOf } from '../../operations/input.ts'
-import { type Answered, answerCall } from '../../operations/offered/answer-call.ts'
+import { type Inputs, inputOf } from '../../operations/input.ts'
+import { answerCall, type CallAnswer } from '../../operations/offered/answer-call.ts'
 import { type Call, type CallKind, callsTo } from '../../operations/offered/offered.ts'
 import type { Answer, Fields, InputOf } from '../../operations/operation.ts'
 
@@ -16,7 +16,7 @@ import type { Answer, Fields, InputOf } from '../../operations/operation.ts'
 export interface Task {
   readonly operation: string
   readonly kind: CallKind
-  readonly given: Given
+  readonly given: Inputs
   /** A format, or all of the answer as data. */
   readonly output: string | { readonly isWhole: true }
   /** The configuration of the console. */
@@ -31,7 +31,7 @@ export interface Task {
 }
 
 /** How a call ended, and the text to send. */
-export interface Performed {
+export interface CallResult {
   readonly ending: Ending
   readonly body: string
   readonly failure?: Failure
@@ -64,7 +64,7 @@ export async function perform(
   task: Task,
   surroundings: ConsoleSurroundings,
   renderingOf: FindRendering,
-): Promise<Performed> {
+): Promise<CallResult> {
   const call = callsTo(task.operation).find(({ kind }) => kind === task.kind)
   if (call === undefined) throw new Error(`unknown operation ${task.operation}`)
   const { output, given } = task
@@ -90,7 +90,7 @@ export async function perform(
   }
 }
 
-function endOf({ answer, review, failure }: Answered): Omit<Performed, 'body'> {
+function endOf({ answer, review, failure }: CallAnswer): Omit<CallResult, 'body'> {
   if (failure !== undefined) return { ending: endingOf(failure), failure }
   return { ending: (answer ?? review)?.outcome ?? 'done' }
 }
@@ -103,7 +103,7 @@ interface Asked {
 }
 
 async function piecesOf(
-  answered: Answered,
+  answered: CallAnswer,
   { call, task, context, renderingOf }: Asked,
 ): Promise<Iterable<string>> {
   const { output } = task

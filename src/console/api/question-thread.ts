@@ -1,6 +1,6 @@
 import { type CallableThread, CallTimeout, startCallable } from '../../background/thread.ts'
 import { Fault } from '../../kernel/errors.ts'
-import type { Performed, Task } from './perform.ts'
+import type { CallResult, Task } from './perform.ts'
 
 /** What the thread starts with. */
 export interface ThreadData {
@@ -20,7 +20,7 @@ const maxHeapMb = 2048
 
 interface Waiting {
   readonly task: Task
-  readonly resolve: (performed: Performed) => void
+  readonly resolve: (performed: CallResult) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -33,7 +33,7 @@ interface Waiting {
 export class QuestionThread {
   readonly #file: URL
   readonly #data: ThreadData
-  #thread: CallableThread<Task, Performed> | undefined
+  #thread: CallableThread<Task, CallResult> | undefined
   readonly #queue: Waiting[] = []
   #isAsking = false
   #writing = 0
@@ -44,7 +44,7 @@ export class QuestionThread {
   }
 
   /** Throws `Busy` when too many wait, and a Fault when the thread cannot answer. */
-  ask(task: Task, signal: AbortSignal): Promise<Performed> {
+  ask(task: Task, signal: AbortSignal): Promise<CallResult> {
     if (task.kind === 'change') return this.#change(task)
     if (this.#queue.length >= mostWaiting) return Promise.reject(new Busy())
     return new Promise((resolve, reject) => {
@@ -64,7 +64,7 @@ export class QuestionThread {
     await this.#thread?.end()
   }
 
-  async #change(task: Task): Promise<Performed> {
+  async #change(task: Task): Promise<CallResult> {
     this.#writing++
     try {
       return await this.#run(task)
@@ -82,7 +82,7 @@ export class QuestionThread {
     this.#isAsking = false
   }
 
-  async #run(task: Task, timeoutMs?: number): Promise<Performed> {
+  async #run(task: Task, timeoutMs?: number): Promise<CallResult> {
     const thread = this.#thread ?? this.#start()
     try {
       return await thread.call(task, timeoutMs)
@@ -97,8 +97,8 @@ export class QuestionThread {
     }
   }
 
-  #start(): CallableThread<Task, Performed> {
-    const thread = startCallable<Task, Performed>(this.#file, {
+  #start(): CallableThread<Task, CallResult> {
+    const thread = startCallable<Task, CallResult>(this.#file, {
       workerData: this.#data,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
       onEnd: () => {

@@ -15,7 +15,7 @@ import { ClientGone, Problem } from '../problem.ts'
 import { readDraft } from './draft.ts'
 import { type ConsoleSurroundings, type FindRendering, perform } from './perform.ts'
 import { Busy, QuestionThread } from './question-thread.ts'
-import { sendPerformed } from './reply.ts'
+import { sendResult } from './reply.ts'
 
 /** What the operations of the management API are built on. */
 interface OperationParts {
@@ -33,13 +33,13 @@ interface OperationParts {
 export type RegisterOperations = (scope: FastifyInstance, parts: OperationParts) => void
 
 /** How the calls of the API are answered. */
-export interface Answering {
+export interface AnswerSource {
   readonly renderingOf: FindRendering
   /** A module for the thread that answers questions. */
   readonly threadFile: URL
 }
 
-interface ApiParts extends Answering {
+interface ApiParts extends AnswerSource {
   /** Operations get the environment and the directory of the console. */
   readonly io: Pick<ConsoleSurroundings, 'env' | 'cwd'>
   /** The configuration that the console was started with. */
@@ -118,7 +118,7 @@ function addRoute(scope: FastifyInstance, { call, accepted }: Offered, parts: Ro
       ? await thread.ask(task, goneSignal(reply))
       : await perform(task, io, renderingOf)
     if (performed.failure?.kind === 'bug') onBug(name, performed.failure.details)
-    return sendPerformed(reply, performed, { name, output })
+    return sendResult(reply, performed, { name, output })
   }
 
   /** Answers, or says when to ask again. */

@@ -5,7 +5,7 @@ import { formatProblem } from '../../kernel/errors.ts'
 import type { Ending, Failure } from '../../operations/failure.ts'
 import { answeredType } from '../../operations/offered/answer-call.ts'
 import { Problem, problemMembers, problemType } from '../problem.ts'
-import type { Performed } from './perform.ts'
+import type { CallResult } from './perform.ts'
 
 /** An answer, also "no", is a success. */
 const statuses: Readonly<Record<Exclude<Ending, 'bug'>, number>> = {
@@ -25,9 +25,9 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /** Sends an answer. Throws a `Problem` when there is none for the caller. */
-export function sendPerformed(
+export function sendResult(
   reply: FastifyReply,
-  { ending, body, failure, isTooLong }: Performed,
+  { ending, body, failure, isTooLong }: CallResult,
   { name, output }: { readonly name: string; readonly output: string | object },
 ): FastifyReply {
   if (isTooLong) throw new Problem(507, 'the answer is too long: ask for less of it')

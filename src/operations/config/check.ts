@@ -8,7 +8,7 @@ import type { RunOf } from '../operation.ts'
 import type { configCheck } from './descriptions.ts'
 import { checkFiles } from './files.ts'
 import { hostProblems } from './hosts.ts'
-import { nearRoutes } from './near-routes.ts'
+import { bypassesIn } from './route-bypasses.ts'
 
 /** Reports whether a gateway can start with a configuration. */
 export const run: RunOf<typeof configCheck> = async (input, context) => {
@@ -33,7 +33,7 @@ export const run: RunOf<typeof configCheck> = async (input, context) => {
 /** What a gateway starts with, but probably should not. */
 export function warningsOf(config: Config): readonly string[] {
   const { warning } = modeFacts(config.application.mode, config.jwt.timeout)
-  const found = [warning, plainCookie(config), ...identityWarnings(config), ...nearRoutes(config)]
+  const found = [warning, plainCookie(config), ...identityWarnings(config), ...bypassesIn(config)]
   return found.filter((each) => each !== undefined)
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { decline } from '../declined.ts'
 import { type Failure, failureOf } from '../failure.ts'
-import { type Given, inputOf } from '../input.ts'
+import { type Inputs, inputOf } from '../input.ts'
 import type { Answer, Reviewed } from '../operation.ts'
 import type { Call } from './offered.ts'
 
@@ -9,7 +9,7 @@ import type { Call } from './offered.ts'
  * All that a call answers, as data: a caller on another machine shows it as it would show what the operation answers
  * there.
  */
-export interface Answered {
+export interface CallAnswer {
   /** What was told before the answer, for people. */
   readonly told: string
   /** What a person reads of a change before it is made. */
@@ -26,12 +26,12 @@ export const answeredType = 'application/vnd.postern.answered+json'
 /** Does what the call says, and nothing more: a review changes nothing. */
 export async function answerCall(
   { kind, operation }: Call,
-  given: Given,
+  given: Inputs,
   caller: Omit<Context, 'err'>,
-): Promise<Answered> {
+): Promise<CallAnswer> {
   const texts: string[] = []
   const context: Context = { ...caller, err: (text) => void texts.push(text) }
-  let review: Answered['review']
+  let review: CallAnswer['review']
   try {
     const { run, review: look } = await operation.load()
     const input = inputOf(operation.input, given)

@@ -19,7 +19,7 @@ import { isPublished } from './versions.ts'
 type Finding = OperationFinding<Operation>
 
 /** What texts and reports show besides. */
-export interface Shown {
+export interface CoverageExtras {
   /** What all paths of the documents start with. */
   readonly commonPath: string
   /** Whether the policy comes from a directory, so that its lines have files. */
@@ -27,7 +27,7 @@ export interface Shown {
 }
 
 /** Compares OpenAPI documents with a policy, both ways. */
-export const run: RunOf<typeof policyCoverage, Shown> = async (input, context) => {
+export const run: RunOf<typeof policyCoverage, CoverageExtras> = async (input, context) => {
   const documents = await readDocuments(input.document, baseOf(input.base), context)
   const query = await findPolicy({ ...input, config: context.configFile }, context)
   const { policies, admission } = query

@@ -9,12 +9,12 @@ import { aboutPolicy, findPolicy, policyName } from './policy-query.ts'
 import { readUsage } from './stored-usage.ts'
 
 /** What the text shows besides: the policy in words. */
-export interface Shown {
+export interface DenialsExtras {
   readonly policy: string
 }
 
 /** Lists the most frequent refusals, and what would allow them. */
-export const run: RunOf<typeof policyDenials, Shown> = async (input, context) => {
+export const run: RunOf<typeof policyDenials, DenialsExtras> = async (input, context) => {
   const now = context.now()
   const days = lastDays(daysSince(input.since, now), now)
   const query = await findPolicy({ ...input, config: context.configFile }, context, 'optional')

@@ -17,7 +17,7 @@ import { InvalidInput } from '../invalid-input.ts'
 import type { InputOf, RunOf } from '../operation.ts'
 import { type PolicySettings, policySettings } from '../policy-settings.ts'
 import type { policyExplain } from './descriptions.ts'
-import { documentOf, type Explanation, type Shown, shownOf } from './explanation.ts'
+import { documentOf, type ExplainExtras, type Explanation, shownOf } from './explanation.ts'
 import { checkCaller, findCaller } from './find-caller.ts'
 import { checkQuery, findPolicy, type PolicyQuery, policyName } from './policy-query.ts'
 import type { QueryCaller } from './query-caller.ts'
@@ -26,7 +26,7 @@ import { queryTarget } from './query-target.ts'
 type Input = InputOf<(typeof policyExplain)['input']>
 
 /** Shows whether a caller may make a call, and why. */
-export const run: RunOf<typeof policyExplain, Shown> = async (input, context) => {
+export const run: RunOf<typeof policyExplain, ExplainExtras> = async (input, context) => {
   checkCaller(input)
   checkQuery(input)
   if (input.anonymous && (input.policies ?? input.revision) !== undefined) {

@@ -45,13 +45,13 @@ export function documentOf(explanation: Explanation) {
 }
 
 /** What the text shows besides: the caller, and what decides, as rows of a table. */
-export interface Shown {
+export interface ExplainExtras {
   /** The subject of a sentence. */
   readonly name: string
   readonly rows: readonly (readonly string[])[]
 }
 
-export function shownOf(explanation: Explanation): Shown {
+export function shownOf(explanation: Explanation): ExplainExtras {
   const { name, rows } = explanation.caller
   const [path, raw] = [pathIn(explanation), pathOf(explanation.target)]
   const given = path === raw ? [] : [['path', `${path} (given: ${raw})`]]

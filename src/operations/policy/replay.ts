@@ -8,7 +8,7 @@ import { replayLogs, whyNothing } from './replay-logs.ts'
 import { isPublished, readVersion } from './versions.ts'
 
 /** What the formats for people and CI systems show besides. */
-export interface Shown {
+export interface ReplayExtras {
   /** The policy in words. */
   readonly policy: string
   /** Its files, if a reviewer can open them. */
@@ -18,7 +18,7 @@ export interface Shown {
 }
 
 /** Shows which recorded decisions a policy would change. */
-export const run: RunOf<typeof policyReplay, Shown> = async (input, context) => {
+export const run: RunOf<typeof policyReplay, ReplayExtras> = async (input, context) => {
   const settings = policySettings(context.configFile, context)
   const logs = logNames(input.file, settings)
   const since =

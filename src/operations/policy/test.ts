@@ -7,12 +7,12 @@ import { runTests, type TestedCase, testedCase, testNotes, testsDocument } from 
 import { readSurroundings } from './surroundings.ts'
 
 /** What reports show besides. */
-export interface Shown extends ReviewedLines {
+export interface TestExtras extends ReviewedLines {
   readonly cases: readonly TestedCase[]
 }
 
 /** Runs the tests of a policy directory against it, with the code that decides in the gateway. */
-export const run: RunOf<typeof policyTest, Shown> = async (input, context) => {
+export const run: RunOf<typeof policyTest, TestExtras> = async (input, context) => {
   const settings = policySettings(context.configFile, context)
   const { admission, note } = settings.admission()
   const name = input.dir ?? settings.directory

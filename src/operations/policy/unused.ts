@@ -15,14 +15,14 @@ import { readVersion } from './versions.ts'
 import { writeCandidate } from './write-candidate.ts'
 
 /** What the text shows besides: the policy in words. */
-export interface Shown {
+export interface UnusedExtras {
   readonly policy: string
   /** Why no candidate was written, which people read after the list. */
   readonly failure?: unknown
 }
 
 /** Lists what no request has used, and writes a policy without it. */
-export const run: RunOf<typeof policyUnused, Shown> = async (input, context) => {
+export const run: RunOf<typeof policyUnused, UnusedExtras> = async (input, context) => {
   const { days, write, force } = input
   if (force && write === undefined) throw new InvalidInput(undefined, '--force needs --write DIR')
   const options = { ...input, config: context.configFile }

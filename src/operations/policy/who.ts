@@ -11,7 +11,7 @@ import { lineOf } from './rule-line.ts'
 import { refusalOf, routeOf } from './verdict-words.ts'
 
 /** What the text shows besides. */
-export interface Shown {
+export interface WhoExtras {
   /** Route, exclusion or refusal, and the policy, as rows of a table. */
   readonly rows: readonly (readonly string[])[]
   /** Of each role that the answer names. Absent: accounts are not counted. */
@@ -19,7 +19,7 @@ export interface Shown {
 }
 
 /** Lists which roles may make a call, and through which line. */
-export const run: RunOf<typeof policyWho, Shown> = async (input, context) => {
+export const run: RunOf<typeof policyWho, WhoExtras> = async (input, context) => {
   const { method, path: target } = input
   const { path, host } = queryTarget(target, input.host)
   const query = await findPolicy({ ...input, host, config: context.configFile }, context)

@@ -17,12 +17,12 @@ import { comparedNote, type OpenProposal, openProposal, readCompared } from './o
 import { nextStep, proposalDocument, staleReason } from './proposal-state.ts'
 import { checkRevision } from './publishing.ts'
 import { refuseBroken } from './refuse-broken.ts'
-import { compareWith, type Reviewing, type ReviewParts, remembered, reviewParts } from './review.ts'
+import { compareWith, type ReviewIo, type ReviewParts, reviewParts, withRemarks } from './review.ts'
 import { givenSigner, type Signer, signatureNote } from './signing.ts'
 
 /** Shows a proposal to a person. The commit signs it. */
 export const review: ReviewOf<typeof policyApprove, string> = (input, caller) =>
-  remembered(caller, async ({ context, tell }) => {
+  withRemarks(caller, async ({ context, tell }) => {
     const { revision: name, key, signature: given, base } = input
     checkRevision(name)
     const settings = policySettings(context.configFile, context)
@@ -54,7 +54,7 @@ export const review: ReviewOf<typeof policyApprove, string> = (input, caller) =>
 async function signerOf(
   { key, given }: { readonly key: string | undefined; readonly given: string | undefined },
   trust: Trust | undefined,
-  reviewing: Reviewing,
+  reviewing: ReviewIo,
 ): Promise<Signer> {
   if (key !== undefined && given === undefined) return openSigner(key, trust, reviewing)
   if (key === undefined && given !== undefined) return givenSigner(given, trust)

@@ -4,14 +4,14 @@ import { openPolicySigner } from '../../stores/keys/signing-key.ts'
 import { decline } from '../declined.ts'
 import type { InputOf } from '../operation.ts'
 import type { policyPropose } from './descriptions.ts'
-import type { Reviewing } from './review.ts'
+import type { ReviewIo } from './review.ts'
 import type { Signer } from './signing.ts'
 
 /** Opens the key of `--key`. Declines a key that `policy.trust` does not list. */
 export async function openSigner(
   file: string,
   trust: Trust | undefined,
-  { context: { cwd, env }, tell }: Pick<Reviewing, 'context' | 'tell'>,
+  { context: { cwd, env }, tell }: Pick<ReviewIo, 'context' | 'tell'>,
 ): Promise<Signer> {
   const { publicKey, isExposed, sign } = await openPolicySigner(file, { cwd, env })
   const fingerprint = fingerprintOf(publicKey)
@@ -36,7 +36,7 @@ type AuthorInput = Pick<InputOf<typeof policyPropose.input>, 'key' | 'author'>
  */
 export async function authorOf(
   { key, author: named }: AuthorInput,
-  { settings, context, tell }: Reviewing,
+  { settings, context, tell }: ReviewIo,
 ) {
   const trust = settings.trust()
   const signer = key === undefined ? undefined : await openSigner(key, trust, { context, tell })
@@ -49,7 +49,7 @@ export async function authorOf(
  * The author of a publication that one person makes. Declines where `policy.trust` requires more than
  * that person can give; `proposed` is what to propose instead.
  */
-export async function soleAuthorOf(input: AuthorInput, proposed: string, reviewing: Reviewing) {
+export async function soleAuthorOf(input: AuthorInput, proposed: string, reviewing: ReviewIo) {
   const trust = reviewing.settings.trust()
   if (trust !== undefined && trust.signatures > 1) {
     return decline(

@@ -5,7 +5,7 @@ import { Invalid } from '../../kernel/errors.ts'
 import { codeOf, isWithin, readContained } from '../../stores/files/contained-file.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { RedisSettings } from '../../stores/redis/redis.ts'
-import type { Over } from './over.ts'
+import type { OverOption } from './over.ts'
 
 /** Our own directory within a policy directory; not a part of the policy. */
 const ownDirectory = '.postern'
@@ -38,7 +38,7 @@ export async function readOver(
   option: string | undefined,
   name: string,
   place: BasePlace | undefined,
-): Promise<Over> {
+): Promise<OverOption> {
   const known = place && (await readBases(place)).get(targetOf(place.redis))
   return { option, directory: { name, base: known?.revision, proposed: known?.proposed } }
 }

@@ -13,7 +13,7 @@ import { readSurroundings } from '../policy/surroundings.ts'
 import type { BasePlace } from './base.ts'
 import type { policyPropose } from './descriptions.ts'
 import { refuseBroken } from './refuse-broken.ts'
-import type { Reviewing, Tell } from './review.ts'
+import type { ReviewIo, Tell } from './review.ts'
 
 /** A policy that may be published: a directory that is valid and tested, or an earlier revision. */
 export interface Candidate {
@@ -40,7 +40,7 @@ type CandidateInput = Pick<
 export async function readCandidate(
   name: string,
   input: CandidateInput,
-  { settings, context, tell }: Reviewing,
+  { settings, context, tell }: ReviewIo,
 ): Promise<Candidate> {
   if (isCommit(name)) {
     const advice = `check out ${name.slice(4)} first`
@@ -86,7 +86,7 @@ export async function readNamed(
   name: string,
   input: CandidateInput,
   read: () => Promise<Pick<Candidate, 'files' | 'set'>>,
-  reviewing: Reviewing,
+  reviewing: ReviewIo,
 ): Promise<Candidate> {
   if (!isRevision(name)) return readCandidate(name, input, reviewing)
   const { files, set } = await read()
@@ -97,7 +97,7 @@ export async function readNamed(
 const untested = { tests: undefined, warnings: [], place: undefined } as const
 
 /** Names the engine of a revision, and notes slow decisions. */
-export function notedEngine(set: PolicySet, { context, tell }: Reviewing): EngineReport {
+export function notedEngine(set: PolicySet, { context, tell }: ReviewIo): EngineReport {
   const engine = reportEngine(set, context)
   tellSlow(engine, tell)
   return engine

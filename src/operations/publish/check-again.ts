@@ -10,7 +10,7 @@ import type { PolicySettings } from '../policy-settings.ts'
 import type { policyApprove } from './descriptions.ts'
 import { tellReplay } from './publishing.ts'
 import { refuseBroken } from './refuse-broken.ts'
-import type { Reviewing } from './review.ts'
+import type { ReviewIo } from './review.ts'
 
 /**
  * Runs tests and replay on the machine of an approver: what the proposer recorded of them, no signature
@@ -20,7 +20,7 @@ import type { Reviewing } from './review.ts'
 export async function checkAgain(
   set: PolicySet,
   input: Pick<InputOf<typeof policyApprove.input>, 'replay' | 'allow-failed-tests'>,
-  { settings, context, tell }: Reviewing,
+  { settings, context, tell }: ReviewIo,
 ): Promise<void> {
   refuseBroken(set, { settings, tell })
   const { directory } = settings

@@ -51,7 +51,7 @@ export function isConverged(
 }
 
 /** For how long to wait, how many replicas are expected, and who watches. */
-interface Waiting<State> {
+interface WaitOptions<State> {
   readonly seconds: number
   /** `undefined`: those that report. */
   readonly expected: number | undefined
@@ -65,7 +65,7 @@ interface Waiting<State> {
  */
 export async function awaitConvergence(
   head: Head,
-  waiting: Waiting<Convergence>,
+  waiting: WaitOptions<Convergence>,
   store: PolicyStore,
 ): Promise<Convergence> {
   let last = convergenceOf(head, [], waiting.expected)
@@ -81,7 +81,7 @@ export async function awaitConvergence(
 
 /** Waits until every running replica has said whether it evaluates the shadow, or until the timeout. */
 export async function awaitEvaluation(
-  waiting: Waiting<FleetEvidence>,
+  waiting: WaitOptions<FleetEvidence>,
   store: PolicyStore,
 ): Promise<FleetEvidence> {
   const { expected } = waiting
@@ -114,7 +114,7 @@ export function evaluatingOf({ replicas }: FleetEvidence): number {
 const everyMs = 100
 
 async function waitUntil<State>(
-  { seconds, onWait }: Waiting<State>,
+  { seconds, onWait }: WaitOptions<State>,
   {
     read,
     isDone,

@@ -21,7 +21,7 @@ import { baseNotWritten, readOver, writeBase } from './base.ts'
 import { readCandidate } from './candidate.ts'
 import { commitPublication, type Publication, reviewPublication } from './publication.ts'
 import { checkOver } from './publishing.ts'
-import { type Reviewing, reviewParts, type Tell } from './review.ts'
+import { type ReviewIo, reviewParts, type Tell } from './review.ts'
 
 type Options = 'table' | 'directory' | 'over' | 'key' | 'metrics'
 
@@ -105,7 +105,7 @@ const accepted = {
 /** Publishes a directory to Redis as "policy push --yes" does. Throws when that is refused. */
 async function publishDirectory(
   { name, followed, over: option, author, signer }: FollowedChange,
-  reviewing: Reviewing,
+  reviewing: ReviewIo,
 ): Promise<void> {
   const { settings, tell } = reviewing
   const candidate = await readCandidate(name, accepted, reviewing).catch((error: unknown) => {

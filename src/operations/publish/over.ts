@@ -2,7 +2,7 @@ import { printable } from '../../kernel/printable.ts'
 import type { Head, PolicyStore } from '../../stores/policies/policy-store.ts'
 
 /** Which revision a publication may replace. */
-export interface Over {
+export interface OverOption {
   /** The value of `--over`: a revision, or `live` for any. */
   readonly option: string | undefined
   /** The directory of the files, and the revision that they come from, if recorded. */
@@ -17,7 +17,7 @@ export interface Over {
 /** What to publish, and whether a person sees the diff and confirms it. */
 interface Candidate {
   readonly revision: string
-  readonly over: Over
+  readonly over: OverOption
   readonly isAsked: boolean
 }
 
@@ -25,7 +25,7 @@ interface Candidate {
  * Why a publication must not replace what is live, if so: it would undo what someone else published
  * after its author last looked. Publishing the live revision again undoes nothing.
  */
-export async function whyNotOver(
+export async function overProblem(
   live: Head | undefined,
   { revision, over, isAsked }: Candidate,
   store: PolicyStore,

@@ -11,13 +11,13 @@ import { findShadow, type ObservedShadow, refuseFiles } from './observed-shadow.
 import { checkOver, checkRevision, reviewPublishing, waitingOf } from './publishing.ts'
 import { reviewProposal } from './push.ts'
 import { refuseBroken } from './refuse-broken.ts'
-import { type Reviewing, remembered } from './review.ts'
+import { type ReviewIo, withRemarks } from './review.ts'
 
 type PromoteInput = InputOf<typeof policyPromote.input>
 
 /** Makes the shadow live, if its evidence allows it. */
 export const review: ReviewOf<typeof policyPromote> = (input, caller) =>
-  remembered(caller, async ({ context, tell }) => {
+  withRemarks(caller, async ({ context, tell }) => {
     const { revision, after } = input
     checkRevision(revision)
     checkOver(input.over)
@@ -41,7 +41,7 @@ export const review: ReviewOf<typeof policyPromote> = (input, caller) =>
 async function reviewPromotion(
   { head, evidence: observed }: ObservedShadow,
   input: PromoteInput,
-  reviewing: Reviewing,
+  reviewing: ReviewIo,
 ) {
   const { revision, base } = head
   const { settings } = reviewing

@@ -7,15 +7,15 @@ import type { policyProposalDrop, policyProposals } from './descriptions.ts'
 import { comparedNote, listProposals, openProposal, readCompared } from './open-proposal.ts'
 import { nextStep, proposalDocument } from './proposal-state.ts'
 import { checkRevision } from './publishing.ts'
-import { compareWith, type Remark, type Reviewing, reviewParts } from './review.ts'
+import { compareWith, type Remark, type ReviewIo, reviewParts } from './review.ts'
 
 /** What only texts show. */
-export type ProposalsShown =
+export type ProposalsExtras =
   | { readonly list: readonly ReviewedProposal[] }
   | { readonly one: ReviewedProposal; readonly remarks: readonly Remark[]; readonly next: string }
 
 /** Lists the open proposals, or shows one. */
-export const run: RunOf<typeof policyProposals, ProposalsShown> = ({ revision }, context) => {
+export const run: RunOf<typeof policyProposals, ProposalsExtras> = ({ revision }, context) => {
   const settings = policySettings(context.configFile, context)
   const trust = settings.trust()
   return withPolicyStore(settings, async (store) => {
@@ -32,7 +32,7 @@ export const run: RunOf<typeof policyProposals, ProposalsShown> = ({ revision },
 async function show(
   name: string,
   store: PolicyStore,
-  about: Omit<Reviewing, 'tell'>,
+  about: Omit<ReviewIo, 'tell'>,
 ): ReturnType<typeof run> {
   checkRevision(name)
   const remarks: Remark[] = []

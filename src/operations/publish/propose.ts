@@ -21,15 +21,15 @@ import { authorOf } from './author.ts'
 import { readOver, writeProposed } from './base.ts'
 import { readNamed } from './candidate.ts'
 import type { policyPropose } from './descriptions.ts'
-import { whyNotOver } from './over.ts'
+import { overProblem } from './over.ts'
 import { nextStep, predecessorOf, proposalDocument } from './proposal-state.ts'
 import type { Publication } from './publication.ts'
 import { checkOver, tellReplay } from './publishing.ts'
-import { compareWith, type ReviewParts, readLive, remembered, reviewParts } from './review.ts'
+import { compareWith, type ReviewParts, readLive, reviewParts, withRemarks } from './review.ts'
 import { liveStatement, signatureNote } from './signing.ts'
 
 /** What only texts show of a proposal. */
-export interface ProposedShown {
+export interface ProposalExtras {
   readonly over: string
   /** The name of the key that signed it. */
   readonly signer: string | undefined
@@ -37,8 +37,8 @@ export interface ProposedShown {
 }
 
 /** Checks, tests and compares a policy. The commit stores it for others to review and sign. */
-export const review: ReviewOf<typeof policyPropose, ProposedShown> = (input, caller) =>
-  remembered(caller, async ({ context, tell }) => {
+export const review: ReviewOf<typeof policyPropose, ProposalExtras> = (input, caller) =>
+  withRemarks(caller, async ({ context, tell }) => {
     const message = input.message.trim()
     if (message === '') {
       throw new InvalidInput(undefined, '-m is required: give the reason for this change')
@@ -98,7 +98,7 @@ async function reviewProposing(proposing: Proposing, parts: ReviewParts) {
   }
   tell({ note: signatureNote(live, signer) })
   const diff = compareWith(await readLive(live.revision, store), set, parts)
-  const reason = await whyNotOver(activeHead(live), { revision, over, isAsked: true }, store)
+  const reason = await overProblem(activeHead(live), { revision, over, isAsked: true }, store)
   return reason === undefined ? { proposing, live, diff } : decline(reason)
 }
 

@@ -19,7 +19,7 @@ import {
 import { reviewProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import { decline } from '../declined.ts'
 import type { OpenProposal } from './open-proposal.ts'
-import { describeHead, type Over, whyNotOver } from './over.ts'
+import { describeHead, type OverOption, overProblem } from './over.ts'
 import { staleReason } from './proposal-state.ts'
 import { compareWith, type ReviewParts, readLive, type Tell } from './review.ts'
 import { liveStatement, type Signer, signatureNote } from './signing.ts'
@@ -32,7 +32,7 @@ export interface Publication {
   readonly author: string
   readonly message: string
   /** Which revision it may replace. */
-  readonly over: Over
+  readonly over: OverOption
   /** A person reads the review and confirms it. */
   readonly isAsked: boolean
   /** Asks the policy about recorded decisions. */
@@ -69,7 +69,7 @@ export async function reviewPublication(publication: Publication, parts: ReviewP
   const diff = compareWith(before, set, parts)
   const replay = await publication.replay?.()
   const candidate = { revision: set.revision, over, isAsked }
-  const reason = await whyNotOver(activeHead(live), candidate, store)
+  const reason = await overProblem(activeHead(live), candidate, store)
   return reason === undefined ? { publication, live, isLive: false, diff, replay } : decline(reason)
 }
 

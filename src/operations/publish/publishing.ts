@@ -19,7 +19,7 @@ import {
 } from './convergence.ts'
 import type { PublishedDocument, PublishPlan, policyRollback } from './descriptions.ts'
 import { commitPublication, type Publication, reviewPublication } from './publication.ts'
-import { type Remark, type Reviewing, type ReviewParts, reviewParts, type Tell } from './review.ts'
+import { type Remark, type ReviewIo, type ReviewParts, reviewParts, type Tell } from './review.ts'
 
 /** What a command publishes. */
 interface Published extends Omit<Publication, 'isAsked' | 'replay'> {
@@ -33,7 +33,7 @@ export type PublishInput = Pick<
 > & { readonly 'dry-run'?: boolean }
 
 /** What only texts show of a review. */
-export interface PlanShown {
+export interface PlanExtras {
   readonly remarks: readonly Remark[]
   /** Which replicas would be waited for. */
   readonly known?: Convergence | undefined
@@ -41,7 +41,7 @@ export interface PlanShown {
 
 interface PublishParts {
   readonly input: PublishInput
-  readonly reviewing: Reviewing
+  readonly reviewing: ReviewIo
   /** Runs after the publication. */
   readonly settle?: (store: PolicyStore, revision: string) => Promise<unknown>
 }
@@ -115,7 +115,7 @@ export function told({ err }: Context): Tell {
 export async function tellReplay(
   file: string,
   set: PolicySet,
-  { context, tell }: Pick<Reviewing, 'context' | 'tell'>,
+  { context, tell }: Pick<ReviewIo, 'context' | 'tell'>,
 ): Promise<Replay> {
   if (file === '-') {
     throw new InvalidInput(undefined, '--replay: name a file: the answer comes from stdin')

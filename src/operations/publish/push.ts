@@ -30,7 +30,7 @@ import {
   watched,
 } from './publishing.ts'
 import { refuseBroken } from './refuse-broken.ts'
-import { type Reviewing, type ReviewParts, remembered, reviewParts } from './review.ts'
+import { type ReviewIo, type ReviewParts, reviewParts, withRemarks } from './review.ts'
 import { commitShadow, prepareShadow, reviewShadow } from './shadow.ts'
 
 type PushInput = InputOf<typeof policyPush.input>
@@ -38,7 +38,7 @@ type PushInput = InputOf<typeof policyPush.input>
 /** Publishes a directory, or a proposal that enough people have signed, or makes a policy the shadow. */
 export const review: ReviewOf<typeof policyPush> = (input, context) => {
   const { shadow, revision: name } = input
-  return remembered<Plan, Document, unknown>(context, (asked) => {
+  return withRemarks<Plan, Document, unknown>(context, (asked) => {
     if (shadow) return reviewShadowPush(input, asked)
     return isRevision(name) ? reviewProposal(name, input, asked) : reviewDirectory(input, asked)
   })
@@ -46,7 +46,7 @@ export const review: ReviewOf<typeof policyPush> = (input, context) => {
 
 type Plan = PublishPlan | ShadowPlan
 type Document = PublishedDocument | ShadowPushed
-type Asked = Omit<Reviewing, 'settings'>
+type Asked = Omit<ReviewIo, 'settings'>
 
 const settingsOf = ({ context }: Asked) => policySettings(context.configFile, context)
 
@@ -182,7 +182,7 @@ async function reviewShadowPush(
 }
 
 /** The shadow that runs, if it is the one that the user named, to sign it too. */
-async function readRunning(named: string | undefined, { settings }: Reviewing) {
+async function readRunning(named: string | undefined, { settings }: ReviewIo) {
   if (!isRevision(named)) return undefined
   const stored = await withPolicyStore(settings, (store) => store.shadow.read())
   return stored?.head?.revision.startsWith(named) ? stored.head : undefined

@@ -1,13 +1,13 @@
 import { guardrailProblems } from '../../answers/guard.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { Refused } from '../declined.ts'
-import type { Reviewing } from './review.ts'
+import type { ReviewIo } from './review.ts'
 
 /**
  * Refuses a stored policy that breaks one of its guardrails: another version stored it, or other routes are
  * configured since. Tests are not stored, so routes without one are for whoever has its directory.
  */
-export function refuseBroken(set: PolicySet, { settings, tell }: Omit<Reviewing, 'context'>): void {
+export function refuseBroken(set: PolicySet, { settings, tell }: Omit<ReviewIo, 'context'>): void {
   const guardrails = set.guardrails?.filter(({ kind }) => kind !== 'route-tests') ?? []
   if (guardrails.length === 0) return
   const { admission } = settings.admission()

@@ -68,7 +68,7 @@ export interface ReviewParts {
 }
 
 /** What a change is reviewed with: a configuration, and whoever reads along. */
-export interface Reviewing {
+export interface ReviewIo {
   readonly settings: PolicySettings
   readonly context: Context
   readonly tell: Tell
@@ -77,7 +77,7 @@ export interface Reviewing {
 /** The same with the policies in Redis. */
 export function reviewParts(
   store: PolicyStore,
-  { settings, context, tell }: Reviewing,
+  { settings, context, tell }: ReviewIo,
 ): ReviewParts {
   const { admission } = settings.admission()
   return {
@@ -91,7 +91,7 @@ export function reviewParts(
  * The history that vouches for signed policies where Redis lost it, or someone deleted it there; nothing
  * without `policy.trust`. Notes a database that does not answer.
  */
-async function signedHistory({ settings, context, tell }: Reviewing): Promise<readonly Move[]> {
+async function signedHistory({ settings, context, tell }: ReviewIo): Promise<readonly Move[]> {
   if (settings.trust() === undefined) return []
   const { moves, problem } = await readRecordedMoves(settings, HISTORY, context.cwd)
   if (problem !== undefined) {
@@ -104,9 +104,9 @@ async function signedHistory({ settings, context, tell }: Reviewing): Promise<re
  * Keeps what a review finds for the person who decides about it. What stops the review is its refusal: they
  * read that after what was found.
  */
-export async function remembered<Plan, Document, Shown>(
+export async function withRemarks<Plan, Document, Shown>(
   outer: Context,
-  work: (asked: Pick<Reviewing, 'context' | 'tell'>) => Promise<Reviewed<Plan, Document, Shown>>,
+  work: (asked: Pick<ReviewIo, 'context' | 'tell'>) => Promise<Reviewed<Plan, Document, Shown>>,
 ): Promise<Reviewed<Plan, Document, Shown>> {
   const remarks: Remark[] = []
   const tell = (remark: Remark) => void remarks.push(remark)

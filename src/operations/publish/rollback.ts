@@ -5,11 +5,11 @@ import { soleAuthorOf } from './author.ts'
 import { notedEngine } from './candidate.ts'
 import type { policyRollback } from './descriptions.ts'
 import { checkOver, checkRevision, reviewPublishing, waitingOf } from './publishing.ts'
-import { remembered } from './review.ts'
+import { withRemarks } from './review.ts'
 
 /** Publishes an earlier revision again. */
 export const review: ReviewOf<typeof policyRollback> = (input, caller) =>
-  remembered(caller, async ({ context, tell }) => {
+  withRemarks(caller, async ({ context, tell }) => {
     const { revision, message, over } = input
     checkRevision(revision)
     checkOver(over)

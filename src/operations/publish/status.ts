@@ -9,7 +9,7 @@ import { convergenceOf, isConverged } from './convergence.ts'
 import type { policyStatus } from './descriptions.ts'
 
 /** What only texts show. */
-export interface StatusShown {
+export interface StatusExtras {
   /** How many replicas were forgotten. */
   readonly forgotten: number | undefined
   /** What all replicas have seen of the shadow; `undefined` without one. */
@@ -17,7 +17,7 @@ export interface StatusShown {
 }
 
 /** Says which revision each replica uses. */
-export const run: RunOf<typeof policyStatus, StatusShown> = ({ forget: which }, context) => {
+export const run: RunOf<typeof policyStatus, StatusExtras> = ({ forget: which }, context) => {
   const settings = policySettings(context.configFile, context)
   const trust = settings.trust()
   return withPolicyStore(settings, async (store) => {

@@ -12,13 +12,13 @@ import { firstOf, readWithoutSecret } from '../policy-settings.ts'
  * noted and used as far as it goes: a gateway that rejects it is the one that people ask about. Throws
  * `Invalid` if its file cannot be read, or if only the gateway knows its port.
  */
-export function opsAddress(ops: string | undefined, context: Asking): string {
-  return ops === undefined ? configuredOps(context) : givenOps(ops)
+export function opsAddress(ops: string | undefined, context: OpsContext): string {
+  return ops === undefined ? configuredOps(context) : parseOps(ops)
 }
 
-export type Asking = Omit<Context, 'actor' | 'now'>
+export type OpsContext = Omit<Context, 'actor' | 'now'>
 
-function givenOps(text: string): string {
+function parseOps(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new InvalidInput(
@@ -29,7 +29,7 @@ function givenOps(text: string): string {
   return url.origin
 }
 
-function configuredOps(context: Asking): string {
+function configuredOps(context: OpsContext): string {
   const source = { file: context.configFile, env: context.env, cwd: context.cwd }
   const { config, problems, written } = readWithoutSecret(source)
   const ops = config?.ops ?? opsIn(written?.draft ?? draftOfEnvironment(source))

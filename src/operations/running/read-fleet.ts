@@ -6,13 +6,13 @@ import type { DocumentOf } from '../operation.ts'
 import { type PolicySettings, policySettings, withPolicyStore } from '../policy-settings.ts'
 import { askOps } from './ask-ops.ts'
 import type { fleet } from './descriptions.ts'
-import { type Asking, opsAddress } from './ops-address.ts'
+import { type OpsContext, opsAddress } from './ops-address.ts'
 
 type Fleet = DocumentOf<typeof fleet>
 type FleetReplica = Fleet['replicas'][number]
 
 /** Every gateway that is known, by what it reports. Throws a Fault if what knows them does not answer. */
-export async function readFleet(ops: string | undefined, context: Asking): Promise<Fleet> {
+export async function readFleet(ops: string | undefined, context: OpsContext): Promise<Fleet> {
   if (ops !== undefined) return ofGateway(opsAddress(ops, context))
   const settings = policySettings(context.configFile, context)
   const byRedis =

@@ -1,6 +1,6 @@
 import type { DocumentOf, InputOf } from '../../../operations/operation.ts'
 import type { policyReplay } from '../../../operations/policy/evidence-descriptions.ts'
-import type { Shown } from '../../../operations/policy/replay.ts'
+import type { ReplayExtras } from '../../../operations/policy/replay.ts'
 import { printable } from '../../format.ts'
 import type { Result } from '../../report/report.ts'
 import { type ReportingOf, reportView } from '../../report/write.ts'
@@ -27,9 +27,9 @@ const rules = {
   },
 } as const
 
-const unknown: Shown = { policy: '', files: [] }
+const unknown: ReplayExtras = { policy: '', files: [] }
 
-const parts: ReportingOf<typeof policyReplay, Shown> = {
+const parts: ReportingOf<typeof policyReplay, ReplayExtras> = {
   before: ({ document }, _, output) => (output === 'json' ? '' : noteLines(document.notes)),
   text: ({ document, shown = unknown }) => formatReplay(document, shown.policy),
   err: ({ shown: { nothing } = unknown }) =>

@@ -1,5 +1,5 @@
 import type { DocumentOf } from '../../../operations/operation.ts'
-import type { Shown } from '../../../operations/policy/denials.ts'
+import type { DenialsExtras } from '../../../operations/policy/denials.ts'
 import type { policyDenials } from '../../../operations/policy/evidence-descriptions.ts'
 import { observedInWords, timeInWords } from '../../../operations/policy/observed-words.ts'
 import { lineOf } from '../../../operations/policy/rule-line.ts'
@@ -9,7 +9,7 @@ import { noteLines, type ViewOf } from '../../view.ts'
 type Document = DocumentOf<typeof policyDenials>
 type Denial = Document['denials'][number]
 
-export const policyDenialsView: ViewOf<typeof policyDenials, Shown> = {
+export const policyDenialsView: ViewOf<typeof policyDenials, DenialsExtras> = {
   text({ document, shown }, { limit }) {
     const { since, observed, refusals, others, denials, left, notes } = document
     const out = [

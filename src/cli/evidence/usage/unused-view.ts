@@ -2,14 +2,14 @@ import type { DocumentOf } from '../../../operations/operation.ts'
 import type { policyUnused } from '../../../operations/policy/evidence-descriptions.ts'
 import { observedInWords, timeInWords } from '../../../operations/policy/observed-words.ts'
 import { lineOf } from '../../../operations/policy/rule-line.ts'
-import type { Shown } from '../../../operations/policy/unused.ts'
+import type { UnusedExtras } from '../../../operations/policy/unused.ts'
 import { count, formatTable, jsonPieces, printable } from '../../format.ts'
 import { formatFindings } from '../../policy/findings.ts'
 import { noteLines, type ViewOf } from '../../view.ts'
 
 type Document = DocumentOf<typeof policyUnused>
 
-export const policyUnusedView: ViewOf<typeof policyUnused, Shown> = {
+export const policyUnusedView: ViewOf<typeof policyUnused, UnusedExtras> = {
   text({ document, shown = { policy: '' } }) {
     return { out: textOf(document, shown), err: noteLines(document.notes) }
   },
@@ -20,7 +20,7 @@ export const policyUnusedView: ViewOf<typeof policyUnused, Shown> = {
 }
 
 /** People read the list also if no candidate was written. */
-function* textOf(document: Document, { policy, failure }: Shown): Generator<string> {
+function* textOf(document: Document, { policy, failure }: UnusedExtras): Generator<string> {
   yield formatUnused(document, policy)
   if (failure !== undefined) throw failure
   if (document.candidate !== undefined) yield formatCandidate(document.candidate)

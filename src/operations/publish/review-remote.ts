@@ -23,13 +23,13 @@ import { checkRevision } from './publishing.ts'
 import { compareWith, type Tell } from './review.ts'
 
 /** What a console answered. */
-export type Told = Partial<Record<string, unknown>>
+export type ApiAnswer = Partial<Record<string, unknown>>
 
-interface Elsewhere {
+interface Remote {
   readonly context: Context
   readonly tell: Tell
   /** Asks the console a question about a revision. */
-  readonly ask: (path: string, revision: string) => Promise<Told>
+  readonly ask: (path: string, revision: string) => Promise<ApiAnswer>
   /** How it is called in messages. */
   readonly origin: string
 }
@@ -42,9 +42,9 @@ type Input = Pick<InputOf<typeof policyApprove.input>, 'replay' | 'allow-failed-
  * else's: what the person reads comes from the statement to sign, from files whose revision this
  * machine computes itself, and from signatures that it verifies with its own `policy.trust`.
  */
-export async function reviewElsewhere(
+export async function reviewRemote(
   { revision: name, key, ...checks }: Input,
-  { context, tell, ask, origin }: Elsewhere,
+  { context, tell, ask, origin }: Remote,
 ) {
   checkRevision(name)
   const settings = policySettings(context.configFile, context)
@@ -89,7 +89,7 @@ export async function reviewElsewhere(
 }
 
 /** The proposal that a console describes, as far as it can be true: who has signed is verified here. */
-function readReviewed(told: Told, name: string, trust: Trust): ReviewedProposal | undefined {
+function readReviewed(told: ApiAnswer, name: string, trust: Trust): ReviewedProposal | undefined {
   const { revision, kind, over, evidence, state, signatures } = told
   const signed = Array.isArray(signatures) ? signatures.slice(0, maxSignatures) : []
   const fields = Object.fromEntries(signed.map((each, at) => [signatureField(`${at}`), `${each}`]))
@@ -111,7 +111,7 @@ function readReviewed(told: Told, name: string, trust: Trust): ReviewedProposal 
 }
 
 /** The policy that a console sent. Declines files that are not those of the revision. */
-function readSet({ files }: Told, revision: string): PolicySet {
+function readSet({ files }: ApiAnswer, revision: string): PolicySet {
   const set = Array.isArray(files) && files.every(isFile) ? parsed(files) : undefined
   return set?.revision === revision ? set : decline(misleading(`the files of ${revision}`))
 }

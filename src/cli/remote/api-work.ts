@@ -1,16 +1,16 @@
 import type { Context } from '../../operations/context.ts'
 import { errorOf } from '../../operations/failure.ts'
-import type { Answered } from '../../operations/offered/answer-call.ts'
+import type { CallAnswer } from '../../operations/offered/answer-call.ts'
 import type { Input } from '../../operations/offered/check-input.ts'
 import { type Call, callsTo } from '../../operations/offered/offered.ts'
 import type { Answer, AnyWork } from '../../operations/operation.ts'
 import type { Io } from '../io.ts'
 import { askConsole, notAConsole } from './api-session.ts'
-import type { Chosen } from './choose-call.ts'
+import type { CallPlan } from './choose-call.ts'
 import type { Gateway } from './gateway.ts'
 import { type Draft, requestOf } from './request.ts'
 
-interface Far {
+interface Link {
   readonly gateway: Gateway
   readonly io: Io
   readonly draft?: Draft | undefined
@@ -19,11 +19,11 @@ interface Far {
 }
 
 /** The work of an operation that a console does: a command shows its answers as it shows those of this machine. */
-export function farWork({ call, input }: Chosen, { gateway, io, draft, isSure }: Far): AnyWork {
+export function apiWork({ call, input }: CallPlan, { gateway, io, draft, isSure }: Link): AnyWork {
   const ask = (each: Call, values: Input) => {
     return askConsole(gateway, requestOf(each, values, draft), io)
   }
-  const answerIn = ({ told, answer, failure }: Answered, context: Context): Answer<unknown> => {
+  const answerIn = ({ told, answer, failure }: CallAnswer, context: Context): Answer<unknown> => {
     context.err(told)
     if (failure !== undefined) throw errorOf(failure)
     if (answer === undefined) throw notAConsole(gateway)

@@ -1,19 +1,19 @@
 import { hasStrings, isRecord, readJson } from '../../kernel/json.ts'
 import type { Failure } from '../../operations/failure.ts'
-import type { Answered } from '../../operations/offered/answer-call.ts'
+import type { CallAnswer } from '../../operations/offered/answer-call.ts'
 import type { Outcome } from '../../operations/operation.ts'
 
 /**
  * Reads all that a console answered, and returns `undefined` for anything else. Documents are not checked: another
  * version, or a program that pretends to be a console, may send one that the command's view cannot show.
  */
-export function readAnswered(text: string): Answered | undefined {
+export function readAnswer(text: string): CallAnswer | undefined {
   const answered = readJson(text)
   if (!hasStrings(answered, ['told'])) return undefined
   const { answer, review, failure } = answered
   if (answer === undefined && review === undefined && failure === undefined) return undefined
   const isWhole = [answer, review].every(isPart) && (failure === undefined || isFailure(failure))
-  return isWhole ? (answered as unknown as Answered) : undefined
+  return isWhole ? (answered as unknown as CallAnswer) : undefined
 }
 
 const outcomes: Readonly<Record<Outcome, true>> = {

@@ -24,7 +24,7 @@ const maxHosts = 100
  * Pairs of routes to one service, of which one asks for less, so that a request in a near spelling
  * (`/admin/`, another method, another Host) gets past the other. One sentence for each, with what to do.
  */
-export function nearRoutes({ routes, upstreams, application }: Config): readonly string[] {
+export function bypassesIn({ routes, upstreams, application }: Config): readonly string[] {
   const named = new Set(routes.flatMap(({ hosts = [] }) => hosts))
   const exampleOf = (pattern: string) => exampleHost(pattern, named)
   const isAnyServed = createServedHosts(routes, application.hosts)(undefined)

@@ -5,12 +5,12 @@ import type {
   policyPush,
   policyRollback,
 } from '../../operations/publish/descriptions.ts'
-import type { PlanShown } from '../../operations/publish/publishing.ts'
+import type { PlanExtras } from '../../operations/publish/publishing.ts'
 import type { Remark } from '../../operations/publish/review.ts'
 import { reviewFirst } from '../confirm.ts'
 import { count } from '../format.ts'
 import { conclusionOf } from '../policy/access.ts'
-import type { AskingOf } from '../view.ts'
+import type { PromptOf } from '../view.ts'
 import { formatBehind } from './convergence-in-words.ts'
 import { remarksInWords } from './remark-in-words.ts'
 
@@ -23,7 +23,7 @@ const asksToPublish = {
   shown,
   dryRun({ document, shown: found, outcome }) {
     const { revision, publishes, parent } = document
-    const { known } = found as PlanShown
+    const { known } = found as PlanExtras
     const would = publishes ? `publish ${revision} over ${parent ?? 'nothing'}` : 'publish nothing'
     const reporting = known && count(known.replicas.length - known.lost.length, 'replica')
     const then = reporting === undefined ? '' : ` and wait for ${reporting}`
@@ -34,12 +34,12 @@ const asksToPublish = {
     }
   },
   words: ({ revision }) => confirmPublication(revision),
-} satisfies AskingOf<typeof policyPromote>
+} satisfies PromptOf<typeof policyPromote>
 
-export const policyPromoteAsking: AskingOf<typeof policyPromote> = asksToPublish
-export const policyRollbackAsking: AskingOf<typeof policyRollback> = asksToPublish
+export const policyPromotePrompt: PromptOf<typeof policyPromote> = asksToPublish
+export const policyRollbackPrompt: PromptOf<typeof policyRollback> = asksToPublish
 
-export const policyPushAsking: AskingOf<typeof policyPush> = {
+export const policyPushPrompt: PromptOf<typeof policyPush> = {
   shown,
   dryRun(reviewed) {
     const { document } = reviewed
@@ -66,7 +66,7 @@ export function confirmPublication(subject: string) {
 }
 
 /** Nothing is asked: others decide about what is proposed. */
-export const policyProposeAsking: AskingOf<typeof policyPropose> = {
+export const policyProposePrompt: PromptOf<typeof policyPropose> = {
   shown,
   words: () => confirmPublication('it'),
 }
@@ -75,7 +75,7 @@ export const policyProposeAsking: AskingOf<typeof policyPropose> = {
  * Asks the person who is about to sign. Says again what changes: a proposer decides how many lines about
  * tests and replay follow the diff, and could push it off the screen.
  */
-export const policyApproveAsking: AskingOf<typeof policyApprove> = {
+export const policyApprovePrompt: PromptOf<typeof policyApprove> = {
   shown,
   words: confirmSigning,
 }

@@ -1,5 +1,6 @@
 import { consoleCookies } from '../kernel/console-cookies.ts'
 import { Refusal } from '../kernel/errors.ts'
+import { foldName } from '../kernel/reserved-headers.ts'
 import type { Carrier } from './arrival/notes.ts'
 import type { Received } from './stages.ts'
 
@@ -19,6 +20,9 @@ export function findToken(received: Received, cookieName: string): CarriedToken 
   const fromHeader = isRead('header', carriers) ? bearerToken(headers.authorization) : undefined
   if (fromHeader !== undefined) return { token: fromHeader, carrier: 'header' }
 
+  const fromProgram = carriers && programToken(received, carriers)
+  if (fromProgram !== undefined) return fromProgram
+
   const fromQuery = isRead('query', carriers)
     ? only(queryTokens(query), 'more than one token parameter')
     : undefined
@@ -32,20 +36,69 @@ export function findToken(received: Received, cookieName: string): CarriedToken 
   return undefined
 }
 
-function isRead(carrier: Carrier, carriers: readonly Carrier[] | undefined): boolean {
+function isRead(carrier: Carrier, carriers: readonly string[] | undefined): boolean {
   return carriers === undefined || carriers.includes(carrier)
 }
 
+/** In carriers that a route must name, for service tokens only: `identify` refuses any other. */
+function programToken(
+  { headers }: Received,
+  carriers: readonly string[],
+): CarriedToken | undefined {
+  if (carriers.includes('basic')) {
+    const password = basicCredentials(headers.authorization)?.replace(/^[^:]*:/, '')
+    // Anything else may be the password of a person: it is neither checked nor logged.
+    if (password !== undefined && jwtForm.test(password))
+      return { token: password, carrier: 'basic' }
+  }
+  const names = keyHeaders(carriers)
+  if (names.length === 0) return undefined
+  const { passable } = headers
+  const keys = passable.filter((_, at) => at % 2 === 1 && names.includes(nameAt(passable, at)))
+  const token = only(keys, 'more than one API key')
+  return token ? { token, carrier: 'key' } : undefined
+}
+
+const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
+/** The name of the header at this place of name, value, name, value …, in lower case. */
+const nameAt = (headers: readonly string[], at: number) =>
+  (headers[at - (at % 2)] as string).toLowerCase()
+
+/** The headers, in lower case, in which a route looks for an API key. */
+export function keyHeaders(carriers: readonly string[] | undefined): readonly string[] {
+  return carriers?.filter((each) => each.includes('-')).map((name) => name.toLowerCase()) ?? []
+}
+
+/** Without those headers, also in other spellings that a service reads as their names. */
+export function withoutKeys(
+  headers: readonly string[],
+  carriers: readonly string[],
+): readonly string[] {
+  const names = keyHeaders(carriers)
+  if (names.length === 0) return headers
+  return headers.filter((_, at) => !names.includes(foldName(nameAt(headers, at))))
+}
+
+/** Name and password of HTTP Basic (RFC 7617), with a colon between them. */
+function basicCredentials(authorization: string | undefined): string | undefined {
+  const [, encoded] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization ?? '') ?? []
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('latin1')
+}
+
 /** The carriers that a route reads; `undefined`: all of them. Our own endpoints always read all. */
-export function carriersOf({ route, endpoint }: Received): readonly Carrier[] | undefined {
+export function carriersOf({ route, endpoint }: Received): readonly string[] | undefined {
   return endpoint === undefined ? route?.carriers : undefined
 }
 
 /** What the request has in a carrier, decoded, whether or not it is a token. */
-export function carriedTexts(carrier: Carrier, { headers, query }: Received): readonly string[] {
+export function carriedTexts(
+  carrier: 'header' | 'query' | 'cookie',
+  { headers, query }: Received,
+): readonly string[] {
   switch (carrier) {
     case 'header':
-      return headers.authorization === undefined ? [] : [headers.authorization]
+      return [headers.authorization ?? '', basicCredentials(headers.authorization) ?? '']
     case 'query':
       return queryTokens(query)
     case 'cookie':

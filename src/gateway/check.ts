@@ -1,6 +1,7 @@
 import { forwardAuthRefusal } from '../admission/forward-auth.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
+import { keyHeaders } from './carriers.ts'
 import { hasDestination } from './destination.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
 import type { IdentityHeaders } from './headers/identity-headers.ts'
@@ -97,5 +98,8 @@ function removedNames(
   const given = headers.filter((_, at) => at % 2 === 0)
   const removed = identityNames.filter((name) => !given.includes(name))
   if (!passesCarrier(authorized, 'header')) removed.push('Authorization')
+  if (!passesCarrier(authorized, 'key')) {
+    removed.push(...keyHeaders(authorized.received.route?.carriers))
+  }
   return removed
 }

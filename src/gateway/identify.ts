@@ -36,16 +36,25 @@ function identifyCaller(
     return { received, token: undefined, carrier: undefined, passed: undefined } as Identified
   }
 
+  // Browsers would ask people for a password.
+  if (carriersOf(received)?.includes('basic') && received.headers.fetchSite === undefined) {
+    received.arrival.notes.takesBasic = true
+  }
   const carried = findToken(received, cookieName)
   if (carried === undefined) throw new Refusal('token-missing')
   const { carrier } = carried
   received.arrival.notes.carrier = carrier
-  if (carrier === 'cookie') refuseCrossSite(received, crossSite)
+  // Browsers that were given a name and a password send them with requests of other sites too.
+  if (carrier === 'cookie' || carrier === 'basic') refuseCrossSite(received, crossSite)
 
   return after(verifyToken(carried.token), (token) => {
     // In an address it would be in logs, and pages could send a cookie on behalf of their visitors.
     if (token.kind === 'issuer' && carrier !== 'header') {
       const reason = 'tokens of other issuers are accepted in the Authorization header only'
+      throw new Refusal('token-invalid', { reason })
+    }
+    if (token.kind !== 'service' && (carrier === 'basic' || carrier === 'key')) {
+      const reason = 'HTTP Basic and API keys carry service tokens only'
       throw new Refusal('token-invalid', { reason })
     }
     const { notes } = received.arrival

@@ -3,7 +3,7 @@ import type { Carrier } from './arrival/notes.ts'
 import { carriedTexts, carriersOf } from './carriers.ts'
 import type { Received } from './stages.ts'
 
-const everyCarrier: readonly Carrier[] = ['header', 'query', 'cookie']
+const everyCarrier = ['header', 'query', 'cookie'] as const
 
 /**
  * The carriers that belong to the service, on a route that names its own. One in which the client sends a
@@ -14,10 +14,11 @@ export async function findPassedCarriers(
   received: Received,
   isOwnToken: IsOwnToken,
 ): Promise<ReadonlySet<Carrier>> {
-  const read = carriersOf(received) ?? everyCarrier
+  const read: readonly string[] = carriersOf(received) ?? everyCarrier
   const passed = new Set<Carrier>()
   for (const carrier of everyCarrier) {
-    if (read.includes(carrier)) continue
+    // With HTTP Basic, the header Authorization is ours.
+    if (read.includes(carrier) || (carrier === 'header' && read.includes('basic'))) continue
     if (!(await hasOwnToken(carriedTexts(carrier, received), isOwnToken))) passed.add(carrier)
   }
   return passed

@@ -1,4 +1,4 @@
-import type { FaultPart, RefusalKind } from '../kernel/errors.ts'
+import { type FaultPart, Refusal, type RefusalKind } from '../kernel/errors.ts'
 import { faults, type RefusalForm, refusals } from '../kernel/refusals.ts'
 import type { MessageKind } from '../messages/texts.ts'
 
@@ -55,6 +55,13 @@ const challenges: Readonly<Partial<Record<RefusalKind, string>>> = {
   'token-too-long-lived': invalidToken('The lifetime of the access token is too long'),
   'token-revoked': invalidToken('The access token is revoked'),
 }
+
+/** RFC 7617: programs such as git send a name and a password only after this. */
+export const basicChallenge = ['WWW-Authenticate', 'Basic realm="postern", charset="UTF-8"']
+
+/** Whether another token may cure the refusal. */
+export const isAboutToken = (error: unknown) =>
+  error instanceof Refusal && Object.hasOwn(challenges, error.kind)
 
 /**
  * Forward-auth proxies read the status, not `code`: 401 without a login, 403 without permission.

@@ -3,7 +3,14 @@ import type { Reply } from '../gateway/reply.ts'
 import { Fault, Refusal, type RefusalDetail } from '../kernel/errors.ts'
 import type { Message, Messages } from '../messages/messages.ts'
 import type { IncomingRequest } from './connections/incoming-request.ts'
-import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'
+import {
+  basicChallenge,
+  bugEnvelope,
+  type Envelope,
+  faultEnvelopes,
+  isAboutToken,
+  type RefusalEnvelopes,
+} from './envelope.ts'
 import { type PreparedJson, prepareJson, sendJson } from './json-reply.ts'
 
 export type ReplyError = (
@@ -65,14 +72,16 @@ export function createErrorResponses(
 
 /** The writer of refusals and faults to clients that read JSON. */
 export function createErrorReplies(find: FindErrorResponse): ReplyError {
-  return (error, { request, reply, requestId }) => {
+  return (error, { request, reply, requestId, arrival }) => {
     if (reply.headersSent) {
       reply.destroy()
       return
     }
     const { envelope, json, extra } = find(error, request.rawHeaders, requestId)
     keepOrClose(request, reply, envelope)
-    sendJson(reply, envelope.status, json, extra)
+    if (arrival?.notes.takesBasic && isAboutToken(error)) {
+      sendJson(reply, 401, json, [...extra, ...basicChallenge])
+    } else sendJson(reply, envelope.status, json, extra)
   }
 }
 

@@ -98,6 +98,24 @@ describe('a configuration', () => {
     ])
   })
 
+  test.each([
+    [
+      '[X-User-Id]',
+      'true',
+      'carriers: "X-User-Id" is a reserved header; use one such as X-API-Key',
+    ],
+    ['[X-Forwarded-User]', 'true', 'is a reserved header'],
+    ['[Authorization]', 'true', 'a header that begins with X-'],
+    ['[cookies]', 'true', 'a header that begins with X-'],
+    ['[basic]', 'false', '"basic" carries service tokens only; set tokens.service.enabled'],
+    ['[X-API-Key]', 'false', '"X-API-Key" carries service tokens only'],
+    ['[header, basic, X-API-Key, query, cookie]', 'true', undefined],
+  ])('routes[].carriers: %s', (carriers, enabled, problem) => {
+    const text = `tokens: { service: { enabled: ${enabled} } }\nupstreams: { a: { targets: [http://a:1] } }\nroutes: [{ path: /, upstream: a, carriers: ${carriers} }]`
+
+    expect(problems(text)).toEqual(problem === undefined ? [] : [expect.stringContaining(problem)])
+  })
+
   test('passes no header that changes path or method, nor one that passes anyway', () => {
     const passing = (name: string) =>
       problems(

@@ -31,6 +31,8 @@ export const ISSUER_NAME = '^[a-z0-9][a-z0-9.-]{0,62}$'
 export const SCOPE = '^[!#-\\[\\]-~]{1,128}$'
 /** A claim by name, or by JSON pointer (RFC 6901). */
 export const CLAIM_NAME = '^[^/].*$|^(/([^~/]|~[01])+)+$'
+/** Where a token is: a carrier of ours, or the name of a header. */
+export const CARRIER = '^(header|query|cookie|basic|[Xx]-[0-9A-Za-z-]{0,61}[0-9A-Za-z])$'
 /** Ends with something else than a digit: with digits, users of an issuer could look like accounts. */
 export const USER_ID_PREFIX = '^([!-~]*[!-/:-~])?$'
 /** The name of a header (RFC 9110 5.6.2). */
@@ -79,6 +81,7 @@ const forms: Readonly<Record<string, string>> = {
   [ISSUER_NAME]: 'lower-case letters, digits, dots and hyphens, starting with a letter or digit',
   [SCOPE]: 'one scope, without spaces',
   [CLAIM_NAME]: 'the name of a claim, or a JSON pointer such as /realm_access/roles',
+  [CARRIER]: 'header, query, cookie, basic, or the name of a header that begins with X-',
   [USER_ID_PREFIX]: 'printable ASCII characters without spaces, and no digit at the end',
   [HEADER_NAME]: 'a header name such as X-User-Id: letters, digits and hyphens, 64 at most',
   [COOKIE_NAME]: 'a cookie name such as postern-target: letters, digits, - and _, 64 at most',

@@ -24,6 +24,8 @@ export interface Notes {
   caller?: Caller
   kind?: TokenKind
   carrier?: Carrier
+  /** Programs such as git send a token by HTTP Basic only after a challenge for it. */
+  takesBasic?: boolean
   decision?: Decision
   /** The path that it is about, if that is not the path of the request. */
   decidedPath?: string
@@ -51,4 +53,4 @@ export interface Notes {
 }
 
 /** The part of a request that carries the token. */
-export type Carrier = 'header' | 'query' | 'cookie'
+export type Carrier = 'header' | 'query' | 'cookie' | 'basic' | 'key'

@@ -1,5 +1,10 @@
 import type { Carrier } from '../arrival/notes.ts'
-import { cookieWithout, cookieWithoutConsole, cookieWithoutToken } from '../carriers.ts'
+import {
+  cookieWithout,
+  cookieWithoutConsole,
+  cookieWithoutToken,
+  withoutKeys,
+} from '../carriers.ts'
 import { type Authorized, type Received, shapeOf } from '../stages.ts'
 import type { IdentityHeaders } from './identity-headers.ts'
 
@@ -21,7 +26,11 @@ export function createUpstreamHeaders(
     const { headers, origin, requestId, route, call, sentPath } = received
     const edit = shapeOf(received)?.editRequest
     // Before the headers that only Postern may set: no edit can reach those.
-    const out = edit === undefined ? [...headers.passable] : edit(headers.passable)
+    const passable =
+      route?.carriers === undefined || passesCarrier(authorized, 'key')
+        ? headers.passable
+        : withoutKeys(headers.passable, route.carriers)
+    const out = edit === undefined ? [...passable] : edit(passable)
     if (headers.control !== undefined) pushControl(out, headers.control, received)
     pushCredentials(out, authorized, stickyCookies)
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)

@@ -45,8 +45,11 @@ export interface Route extends AccessRoute {
   readonly forwardCredentials: boolean
   /** `upstream`: URLs of the upstream in Location become ours. Unset: `off`. */
   readonly rewriteLocation?: 'off' | 'upstream'
-  /** The only ones that are read as ours; the upstream gets the others. Unset: all are ours. */
-  readonly carriers?: readonly ('header' | 'query' | 'cookie')[]
+  /**
+   * The only ones that are read as ours, among them the names of headers; the upstream gets the others.
+   * Unset: header, query and cookie are ours.
+   */
+  readonly carriers?: readonly string[]
   /** Control headers of the client that this route passes. */
   readonly passHeaders?: readonly string[]
   /** What to do with a body on a method that defines none. */

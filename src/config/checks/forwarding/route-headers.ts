@@ -76,7 +76,7 @@ function reservedProblem(name: string, direction: Direction, draft: Draft): stri
 }
 
 /** The names that identify the caller to upstreams. */
-function ownNames({ headers, identity }: Draft): ReadonlySet<string> {
+export function ownNames({ headers, identity }: Draft): ReadonlySet<string> {
   const names = [...Object.values(headers ?? {}), identity?.assertion?.header]
   return new Set(
     names.flatMap((name) => (name === undefined ? [] : [foldName(name.toLowerCase())])),

@@ -1,9 +1,11 @@
 import { isControlHeader } from '../../../kernel/control-headers.ts'
 import { captchaAlias, ownPaths, removedPaths } from '../../../kernel/endpoints.ts'
 import { quote, subject } from '../../../kernel/quote.ts'
+import { isReservedHeader } from '../../../kernel/reserved-headers.ts'
 import { didYouMean } from '../../../kernel/suggest.ts'
 import type { Report } from '../../reading/report.ts'
 import type { Draft } from '../../schema/schema.ts'
+import { ownNames } from './route-headers.ts'
 import { checkRouteShaping } from './route-shaping.ts'
 
 export const OWN_ENDPOINTS: readonly string[] = [...Object.values(ownPaths), ...removedPaths]
@@ -38,6 +40,18 @@ export function checkRoutes(draft: Draft, report: Report): void {
     }
     if (route.access !== 'public' && route.carriers?.length === 0) {
       say('carriers', ' is empty: name at least one of header, query and cookie')
+    }
+    for (const carrier of route.carriers ?? []) {
+      if (carrier === undefined || /^(?:header|query|cookie)$/.test(carrier)) continue
+      if (carrier.includes('-') && isReservedHeader(carrier, 'request', ownNames(draft))) {
+        say('carriers', `: ${subject(carrier)} is a reserved header; use one such as X-API-Key`)
+      }
+      if (draft.tokens?.service?.enabled === false) {
+        say(
+          'carriers',
+          `: ${subject(carrier)} carries service tokens only; set tokens.service.enabled`,
+        )
+      }
     }
     for (const name of route.passHeaders ?? []) {
       if (name === undefined || isControlHeader(name.toLowerCase())) continue

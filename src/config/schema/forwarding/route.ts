@@ -1,4 +1,5 @@
 import {
+  CARRIER,
   COOKIE_NAME,
   HEADER_NAME,
   HTTP_METHOD,
@@ -159,11 +160,11 @@ export const route = group('Path prefix and the upstream that serves it.', {
       "What to do with Location and Content-Location of responses. upstream: turn the upstream's own address into a path of this route, and undo replacePrefix; off: relay them unchanged.",
   }),
   carriers: Type.Optional(
-    Type.Array(Type.Enum(['header', 'query', 'cookie'], { description: 'Carrier of a token.' }), {
-      maxItems: 3,
+    Type.Array(string({ pattern: CARRIER }, 'Carrier of a token.'), {
+      maxItems: 8,
       uniqueItems: true,
       description:
-        "Where this route looks for the caller's token: header (Authorization), query (token), cookie (jwt). What the other carriers have is the service's own and is forwarded unless Postern signed it. Unset: all three, and none is forwarded.",
+        "Where this route looks for the caller's token: header (Authorization), query (token), cookie (jwt); for service tokens also basic (the password of HTTP Basic) and headers such as X-API-Key. What the other carriers have is the service's own and is forwarded unless Postern signed it. Unset: all three, and none is forwarded.",
     }),
   ),
   forwardCredentials: flag(false, "Forward the caller's token to the upstream."),

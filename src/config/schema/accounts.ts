@@ -4,6 +4,7 @@ import {
   DAY_SECONDS,
   flag,
   integer,
+  milliseconds,
   optionalFile,
   optionalInteger,
   optionalString,
@@ -96,14 +97,8 @@ export const databaseSettings = section('Database of accounts and the login log.
     { default: 10, from: 1, to: 1000 },
     'Maximum number of connections to the database.',
   ),
-  connectTimeoutMs: integer(
-    { default: 1500, from: 1, to: DAY_MS },
-    'Timeout for connecting to the database, in milliseconds.',
-  ),
-  statementTimeoutMs: integer(
-    { default: 1500, from: 1, to: DAY_MS },
-    'Timeout of one statement, in milliseconds.',
-  ),
+  connectTimeoutMs: milliseconds(1500, 1, 'Timeout for connecting to the database'),
+  statementTimeoutMs: milliseconds(1500, 1, 'Timeout of one statement'),
   migrate: Type.Enum(['auto', 'never'], {
     default: 'auto',
     description:

@@ -6,6 +6,7 @@ import {
   hostNames,
   integer,
   listening,
+  milliseconds,
   optionalGroup,
   reloadingInteger,
   section,
@@ -98,14 +99,8 @@ export const limitsSettings = section('Limits of the public listener.', {
     { default: 104_857_600, from: 0, to: TIB },
     'Maximum size of a request body, in bytes.',
   ),
-  headersTimeoutMs: integer(
-    { default: 15_000, from: 1, to: DAY_MS },
-    'Timeout for receiving the headers of a request, in milliseconds.',
-  ),
-  requestTimeoutMs: integer(
-    { default: 300_000, from: 1, to: DAY_MS },
-    'Timeout for receiving a whole request, in milliseconds.',
-  ),
+  headersTimeoutMs: milliseconds(15_000, 1, 'Timeout for receiving the headers of a request'),
+  requestTimeoutMs: milliseconds(300_000, 1, 'Timeout for receiving a whole request'),
   minBytesPerSecond: reloadingInteger(
     { default: 500, from: 0, to: 1_000_000_000 },
     'Minimum rate at which clients must send request bodies, in bytes per second, in every window of minRateWindowMs. 0: no minimum.',
@@ -122,10 +117,7 @@ export const limitsSettings = section('Limits of the public listener.', {
     { default: 4000, from: 1, to: DAY_MS },
     'Timeout for a client that does not read its response while other requests wait for connections to the upstream, in milliseconds.',
   ),
-  keepAliveTimeoutMs: integer(
-    { default: 65_000, from: 1, to: DAY_MS },
-    'Idle timeout of client connections, in milliseconds.',
-  ),
+  keepAliveTimeoutMs: milliseconds(65_000, 1, 'Idle timeout of client connections'),
   connections: integer(
     { default: 10_000, from: 1, to: 1_000_000 },
     'Maximum number of client connections. Beyond that, a new connection closes the one that has been idle longest.',
@@ -151,10 +143,7 @@ export const overloadSettings = section(
 )
 
 export const shutdownSettings = section('Graceful shutdown.', {
-  graceMs: integer(
-    { default: 500, from: 0, to: DAY_MS },
-    'Time after the signal in which new requests are still accepted, in milliseconds.',
-  ),
+  graceMs: milliseconds(500, 0, 'Time after the signal in which new requests are still accepted'),
   idleMs: integer(
     { default: 2000, from: 0, to: DAY_MS },
     'Time after graceMs in which idle connections may carry one more request, in milliseconds.',

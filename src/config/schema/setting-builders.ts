@@ -41,6 +41,10 @@ export const reloadingInteger = (
   description: string,
 ) => Type.Integer({ default: value, minimum: from, maximum: to, reloads: true, description })
 
+/** A time of at most a day; its description says the unit. */
+export const milliseconds = (value: number, from: number, what: string) =>
+  integer({ default: value, from, to: DAY_MS }, `${what}, in milliseconds.`)
+
 export const optionalInteger = ({ from, to }: Bounds, description: string) =>
   Type.Optional(Type.Integer({ minimum: from, maximum: to, description }))
 

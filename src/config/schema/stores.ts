@@ -1,10 +1,10 @@
 import { CLAIM_NAME, KEY_LINE, PRINTABLE, REDIS_URL } from './patterns.ts'
 import {
-  DAY_MS,
   directory,
   file,
   flag,
   integer,
+  milliseconds,
   optionalFile,
   optionalGroup,
   optionalInteger,
@@ -30,10 +30,7 @@ export const redisSettings = section(
       { default: 300, from: 10, to: 60_000 },
       'Timeout of one command, in milliseconds. Commands that transfer a whole policy have ten times as long.',
     ),
-    connectTimeoutMs: integer(
-      { default: 1500, from: 10, to: DAY_MS },
-      'Timeout for connecting to Redis, in milliseconds.',
-    ),
+    connectTimeoutMs: milliseconds(1500, 10, 'Timeout for connecting to Redis'),
   },
 )
 

@@ -1,5 +1,5 @@
 import { PROTOCOL } from '../patterns.ts'
-import { DAY_MS, integer, section, string } from '../setting-builders.ts'
+import { milliseconds, section, string } from '../setting-builders.ts'
 import { Type } from '../type.ts'
 
 export const upgradesSettings = section('Upgraded connections, such as WebSocket.', {
@@ -13,8 +13,5 @@ export const upgradesSettings = section('Upgraded connections, such as WebSocket
         'Protocols that clients may upgrade to, after the same checks as for any request.',
     },
   ),
-  idleTimeoutMs: integer(
-    { default: 300_000, from: 1, to: DAY_MS },
-    'Idle timeout of upgraded connections, in milliseconds.',
-  ),
+  idleTimeoutMs: milliseconds(300_000, 1, 'Idle timeout of upgraded connections'),
 })

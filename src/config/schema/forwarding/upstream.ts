@@ -4,6 +4,7 @@ import {
   flag,
   group,
   integer,
+  milliseconds,
   optionalFile,
   optionalGroup,
   optionalInteger,
@@ -37,20 +38,14 @@ const outlier = section(
           { default: 50, from: 1, to: 1_000_000 },
           'Minimum number of requests to a target in the interval. With fewer, their share of failures does not count.',
         ),
-        intervalMs: integer(
-          { default: 10_000, from: 100, to: DAY_MS },
-          'Interval in which requests are counted, in milliseconds.',
-        ),
+        intervalMs: milliseconds(10_000, 100, 'Interval in which requests are counted'),
       },
     ),
     baseEjectionMs: integer(
       { default: 30_000, from: 10, to: DAY_MS },
       'Duration of the first ejection, in milliseconds. Each further one lasts that much longer.',
     ),
-    maxEjectionMs: integer(
-      { default: 300_000, from: 10, to: DAY_MS },
-      'Maximum duration of an ejection, in milliseconds.',
-    ),
+    maxEjectionMs: milliseconds(300_000, 10, 'Maximum duration of an ejection'),
     maxEjectedPercent: integer(
       { default: 50, from: 0, to: 100 },
       'Maximum share of the targets that are ejected at a time, in percent. The last target is never ejected.',
@@ -187,22 +182,13 @@ export const upstream = group('Service that requests are forwarded to.', {
     { default: 4096, from: 1, to: 65_536 },
     'Maximum number of WebSockets and other upgraded connections to one target.',
   ),
-  connectTimeoutMs: integer(
-    { default: 3000, from: 1, to: DAY_MS },
-    'Timeout for connecting to a target, in milliseconds.',
-  ),
-  headersTimeoutMs: integer(
-    { default: 30_000, from: 1, to: DAY_MS },
-    'Timeout for the response headers of a target, in milliseconds.',
-  ),
+  connectTimeoutMs: milliseconds(3000, 1, 'Timeout for connecting to a target'),
+  headersTimeoutMs: milliseconds(30_000, 1, 'Timeout for the response headers of a target'),
   bodyTimeoutMs: integer(
     { default: 60_000, from: 1, to: DAY_MS },
     'Timeout between two reads of a response body or two writes of a request body, in milliseconds.',
   ),
-  queueTimeoutMs: integer(
-    { default: 5000, from: 1, to: DAY_MS },
-    'Timeout for a request that waits for a free connection, in milliseconds.',
-  ),
+  queueTimeoutMs: milliseconds(5000, 1, 'Timeout for a request that waits for a free connection'),
   balance: Type.Enum(['round-robin', 'least-outstanding'], {
     default: 'round-robin',
     description:
@@ -231,14 +217,8 @@ export const upstream = group('Service that requests are forwarded to.', {
       { minLength: 1, maxLength: 1024, pattern: REQUEST_TARGET },
       'Path that the check requests with GET. Any status below 400 is a success.',
     ),
-    intervalMs: integer(
-      { default: 5000, from: 100, to: DAY_MS },
-      'Interval between checks, in milliseconds.',
-    ),
-    timeoutMs: integer(
-      { default: 2000, from: 10, to: DAY_MS },
-      'Timeout of a check, in milliseconds.',
-    ),
+    intervalMs: milliseconds(5000, 100, 'Interval between checks'),
+    timeoutMs: milliseconds(2000, 10, 'Timeout of a check'),
     healthyAfter: integer(
       { default: 2, from: 1, to: 100 },
       'Consecutive successes after which a target is used again.',

@@ -4,6 +4,7 @@ import {
   flag,
   group,
   integer,
+  milliseconds,
   optionalFile,
   optionalGroup,
   optionalString,
@@ -133,10 +134,7 @@ export const ldapSetting = optionalGroup(
       false,
       'Link an account of the same name at the first login. Accounts of the role admin are never linked this way.',
     ),
-    connectTimeoutMs: integer(
-      { default: 2000, from: 10, to: DAY_MS },
-      'Timeout for connecting to one server, TLS included, in milliseconds.',
-    ),
+    connectTimeoutMs: milliseconds(2000, 10, 'Timeout for connecting to one server, TLS included'),
     timeoutMs: integer(
       { default: 5000, from: 10, to: DAY_MS },
       'Timeout of everything that one login asks the directory, in milliseconds. With several servers, each gets a share.',

@@ -1,36 +1,44 @@
 import { Refusal } from '../../kernel/errors.ts'
 import { createTreatments, type Treatment } from './header-treatments.ts'
 
+/** The headers of a request, sorted in one pass. */
+export type ArrivingHeaders = Readonly<Arriving>
+
 /**
- * The headers of a request, sorted in one pass. `passable` may go to an upstream unchanged: on every
- * path it is free of reserved names, hop-by-hop names and credentials.
+ * Filled while the headers are read. `passable` may go to an upstream unchanged: on every path it is free
+ * of reserved names, hop-by-hop names and credentials.
  */
-export interface ArrivingHeaders {
+class Arriving {
   /** Name, value, name, value … in the order and spelling of the client. */
-  readonly passable: readonly string[]
+  passable: string[] = []
   /** Like `passable`, but headers that control servers: a route passes them only by name. */
-  readonly control: readonly string[] | undefined
+  control: string[] | undefined = undefined
   /** Lower-case names of dropped headers that a service may read as one that only Postern may set. */
-  readonly forged: readonly string[] | undefined
-  readonly host: string | undefined
-  readonly authorization: string | undefined
-  readonly cookies: readonly string[]
-  readonly origin: string | undefined
-  readonly fetchSite: string | undefined
-  readonly userAgent: string
+  forged: string[] | undefined = undefined
+  host: string | undefined = undefined
+  authorization: string | undefined = undefined
+  readonly cookies: string[] = []
+  origin: string | undefined = undefined
+  fetchSite: string | undefined = undefined
+  userAgent = ''
   /** Where WebDAV's COPY and MOVE write to. */
-  readonly destination: string | undefined
-  readonly contentType: string | undefined
+  destination: string | undefined = undefined
+  contentType: string | undefined = undefined
   /** What the peer claims about the client. Only trusted proxies are believed. */
-  readonly forwardedFor: string | undefined
-  readonly forwardedProto: string | undefined
-  readonly forwardedHost: string | undefined
-  readonly requestId: string | undefined
-  readonly contentLength: string | undefined
-  readonly chunked: boolean
-  readonly expectsContinue: boolean
+  forwardedFor: string | undefined = undefined
+  forwardedProto: string | undefined = undefined
+  forwardedHost: string | undefined = undefined
+  requestId: string | undefined = undefined
+  contentLength: string | undefined = undefined
+  /** These four are judged as a whole, when all headers have been read. */
+  connection: string | undefined = undefined
+  transferEncoding: string | undefined = undefined
+  expect: string | undefined = undefined
+  te: string | undefined = undefined
+  chunked = false
+  expectsContinue = false
   /** Whether the client has sent `TE: trailers`. */
-  readonly takesTrailers: boolean
+  takesTrailers = false
 }
 
 export type ReadHeaders = (rawHeaders: readonly string[], httpVersion: string) => ArrivingHeaders
@@ -43,40 +51,18 @@ export function createHeaderReader(
   const treatmentOf = createTreatments(injectedNames, requestIdName)
 
   return (rawHeaders, httpVersion) => {
-    const seen: Seen = { passable: [], cookies: [] }
+    const seen = new Arriving()
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at] as string
       const value = rawHeaders[at + 1] as string
       take(seen, treatmentOf(name), name, value)
     }
-    return settle(seen, httpVersion)
+    settle(seen, httpVersion)
+    return seen
   }
 }
 
-interface Seen {
-  readonly passable: string[]
-  control?: string[]
-  forged?: string[]
-  readonly cookies: string[]
-  host?: string
-  authorization?: string
-  connection?: string
-  contentLength?: string
-  transferEncoding?: string
-  expect?: string
-  te?: string
-  origin?: string
-  fetchSite?: string
-  userAgent?: string
-  destination?: string
-  contentType?: string
-  forwardedFor?: string
-  forwardedProto?: string
-  forwardedHost?: string
-  requestId?: string
-}
-
-function take(seen: Seen, treatment: Treatment, name: string, value: string): void {
+function take(seen: Arriving, treatment: Treatment, name: string, value: string): void {
   switch (treatment) {
     case 'pass':
       seen.passable.push(name, value)
@@ -163,36 +149,20 @@ function only(before: string | undefined, value: string, reason: string): string
   return value
 }
 
-function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
-  const chunked = isChunked(seen.transferEncoding, httpVersion)
-  if (seen.contentLength !== undefined && !/^\d{1,15}$/.test(seen.contentLength)) {
+function settle(seen: Arriving, httpVersion: string): void {
+  const { contentLength, connection } = seen
+  seen.chunked = isChunked(seen.transferEncoding, httpVersion)
+  if (contentLength !== undefined && !/^\d{1,15}$/.test(contentLength)) {
     throw new Refusal('bad-request', { reason: 'invalid Content-Length' })
   }
-  if (chunked && seen.contentLength !== undefined) {
+  if (seen.chunked && contentLength !== undefined) {
     throw new Refusal('bad-request', { reason: 'both Content-Length and Transfer-Encoding' })
   }
-
-  return {
-    passable: withoutListed(seen.passable, seen.connection),
-    control: seen.control && withoutListed(seen.control, seen.connection),
-    forged: seen.forged,
-    host: checkedHost(seen.host, httpVersion),
-    authorization: seen.authorization,
-    cookies: seen.cookies,
-    origin: seen.origin,
-    fetchSite: seen.fetchSite,
-    userAgent: seen.userAgent ?? '',
-    destination: seen.destination,
-    contentType: seen.contentType,
-    forwardedFor: seen.forwardedFor,
-    forwardedProto: seen.forwardedProto,
-    forwardedHost: seen.forwardedHost,
-    requestId: seen.requestId,
-    contentLength: seen.contentLength,
-    chunked,
-    expectsContinue: expectsContinue(seen.expect, httpVersion),
-    takesTrailers: seen.te !== undefined && takesTrailers(seen.te, httpVersion),
-  }
+  seen.passable = withoutListed(seen.passable, connection)
+  seen.control = seen.control && withoutListed(seen.control, connection)
+  checkHost(seen.host, httpVersion)
+  seen.expectsContinue = expectsContinue(seen.expect, httpVersion)
+  seen.takesTrailers = seen.te !== undefined && takesTrailers(seen.te, httpVersion)
 }
 
 /** Only `chunked` alone: with any other coding the next hop could see the body end elsewhere. */
@@ -219,12 +189,11 @@ function takesTrailers(te: string, httpVersion: string): boolean {
 const hostForm = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 
 /** RFC 9112 3.2: exactly one valid host. Userinfo, paths and lists are attacks. */
-function checkedHost(host: string | undefined, httpVersion: string): string | undefined {
-  if (host === undefined && httpVersion === '1.0') return undefined
+function checkHost(host: string | undefined, httpVersion: string): void {
+  if (host === undefined && httpVersion === '1.0') return
   if (host === undefined || !hostForm.test(host)) {
     throw new Refusal('bad-request', { reason: 'missing or malformed Host header' })
   }
-  return host
 }
 
 /** RFC 9110 7.6.1. Injected headers are added later, so a client cannot remove them by listing them. */

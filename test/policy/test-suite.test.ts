@@ -40,7 +40,7 @@ describe('a test file', () => {
     ['an entry that is none', '- hello', 1, 3],
     ['YAML that is none', '- { role: x', 1, 12],
     ['an unknown key', sound.replace('expect', 'expects'), 1, 38],
-    ['a value that is no text', sound.replace('no,', '[no],'), 1, 5],
+    ['a value that is no text', sound.replace('no,', '[no],'), 1, 11],
     ['no role', sound.replace('role: no, ', ''), 1, 3],
     ['a role and none', sound.replace(' }', ', anonymous: true }'), 1, 11],
     ['a caller who is perhaps unknown', sound.replace('role: no', 'anonymous: no'), 1, 3],

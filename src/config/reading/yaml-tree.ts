@@ -1,14 +1,6 @@
-import {
-  type ErrorCode,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Pair,
-  parseDocument,
-  type Node as YamlNode,
-} from 'yaml'
+import { type ErrorCode, isMap, isScalar, isSeq, type Pair } from 'yaml'
 import type { Problem } from '../../kernel/errors.ts'
+import { parsePlacedYaml } from '../../kernel/yaml.ts'
 import type { Member, Place, Tree } from './tree.ts'
 
 // The messages of the library quote the source, which may hold a secret.
@@ -33,38 +25,31 @@ type Parsing =
  * Rejects duplicate keys, aliases and tags; never quotes the text, which may hold a secret.
  */
 export function parseYaml(text: string, name: string, lines: boolean): Parsing {
-  const lineCounter = new LineCounter()
   // Duplicates are found below, where the line of the first key is known.
-  const document = parseDocument(text, {
-    lineCounter,
-    prettyErrors: false,
-    uniqueKeys: false,
-    logLevel: 'error',
-  })
-  const placeOf = (offset: number): Place => {
-    if (!lines) return { file: name }
-    const { line, col } = lineCounter.linePos(offset)
-    return { file: name, line: Math.max(line, 1), column: Math.max(col, 1) }
-  }
+  const { contents, errors, warnings, placeAt, placeOf } = parsePlacedYaml(
+    { name, text },
+    { uniqueKeys: false },
+  )
+  const shownAt = (offset: number): Place => (lines ? placeAt(offset) : { file: name })
 
-  const errors = [...document.errors, ...document.warnings]
-  if (errors.length > 0) {
-    const problems = errors.map(({ code, pos }) => ({
-      ...placeOf(pos[0]),
+  const invalid = [...errors, ...warnings]
+  if (invalid.length > 0) {
+    const problems = invalid.map(({ code, pos }) => ({
+      ...shownAt(pos[0]),
       message: `invalid YAML: ${MESSAGES[code] ?? 'syntax error'}`,
     }))
     return { problems }
   }
 
-  const reader = createReader(placeOf)
-  const tree = reader.read(document.contents)
+  const reader = createReader(lines ? placeOf : () => undefined, shownAt(0))
+  const tree = reader.read(contents)
   return reader.problems.length > 0 ? { problems: reader.problems } : { tree, problems: [] }
 }
 
-function createReader(placeOf: (offset: number) => Place) {
+function createReader(startOf: (node: unknown) => Place | undefined, start: Place) {
   const problems: Problem[] = []
 
-  function read(node: unknown, fallback: Place = placeOf(0)): Tree {
+  function read(node: unknown, fallback = start): Tree {
     const place = startOf(node) ?? fallback
     if (node === null || node === undefined) return { kind: 'scalar', value: null, place }
     if (isMap(node)) return readMap(node.items, place)
@@ -108,11 +93,6 @@ function createReader(placeOf: (offset: number) => Place) {
       entries.set(key, { place: keyPlace, tree: { ...tree, place: shown } })
     }
     return { kind: 'map', entries, place }
-  }
-
-  function startOf(node: unknown): Place | undefined {
-    const range = (node as YamlNode | null | undefined)?.range
-    return range ? placeOf(range[0]) : undefined
   }
 
   return { read, problems }

@@ -3,7 +3,7 @@ import type { Problem } from '../../kernel/errors.ts'
 import { canonicalPath, everyAllowance } from '../rule/canonical-path.ts'
 import { methodProblem, quote } from '../rule/rule.ts'
 import { parseUntil } from '../rule/until.ts'
-import { type Complain, parseTexts } from '../rule/yaml-texts.ts'
+import { parseTexts, textsOf } from '../rule/yaml-texts.ts'
 import { reportByteOrderMarks } from '../set/byte-order-mark.ts'
 import { type Answer, answerSteps, type Expectation } from './test-suite.ts'
 
@@ -33,7 +33,7 @@ export function parseTestFile(
     return []
   }
   return contents.items.flatMap((item) => {
-    const entry = readTest(item, complain)
+    const entry = textsOf(item, entryForm, complain)
     const problems = entry === undefined ? [] : testProblems(entry)
     for (const [key, message] of problems) complain(placeNode(item, key), message)
     return entry === undefined || problems.length > 0 ? [] : [expectationOf(entry, placeOf(item))]
@@ -42,21 +42,7 @@ export function parseTestFile(
 
 const form = 'each entry with role, method, path and "expect: allow" or "expect: deny"'
 
-function readTest(item: unknown, complain: Complain): WrittenTest | undefined {
-  if (!isMap(item)) return complain(item, `invalid test: write a mapping, ${form}`)
-  const entry: { [key in Key]?: string } = {}
-  let sound = true
-  for (const { key, value } of item.items) {
-    const name = keys.find((each) => isScalar(key) && each === key.value)
-    if (name !== undefined && isScalar(value)) {
-      entry[name] = String(value.value)
-      continue
-    }
-    sound = false
-    complain(key, name === undefined ? `unknown key: use ${keys.join(', ')}` : 'must be a string')
-  }
-  return sound ? entry : undefined
-}
+const entryForm = { keys, form: `invalid test: write a mapping, ${form}` }
 
 function testProblems(entry: WrittenTest) {
   const { method, path, host, expect, step, at, withoutRules } = entry

@@ -1,8 +1,8 @@
-import { isMap, isScalar, isSeq } from 'yaml'
+import { isScalar, isSeq } from 'yaml'
 import type { Problem } from '../../kernel/errors.ts'
 import { patternProblem } from '../rule/pattern.ts'
 import { ANY_METHOD, type Exclusion, methodProblem } from '../rule/rule.ts'
-import { type Complain, parseTexts } from '../rule/yaml-texts.ts'
+import { parseTexts, textsOf } from '../rule/yaml-texts.ts'
 import { createUntilComments, looksLikeUntil, onlyAboveLines } from './until-comments.ts'
 
 /**
@@ -34,8 +34,10 @@ export function parseExclusions(
   const expiry = exclusionExpiry(file, items.map(lineOf), report)
   const exclusions: Exclusion[] = []
   for (const item of items) {
-    const entry = readEntry(item, complain)
-    if (entry === undefined) continue
+    const texts = textsOf(item, entryForm, complain)
+    if (texts === undefined) continue
+    const { method = '', path = '', reason = '' } = texts
+    const entry = { method: method.trim(), path: path.trim(), reason: reason.trim() }
     const problems = entryProblems(entry)
     for (const problem of problems) complain(item, problem)
     if (problems.length > 0) continue
@@ -48,29 +50,14 @@ export function parseExclusions(
 
 type WrittenExclusion = Omit<Exclusion, 'origin'>
 
-function readEntry(item: unknown, complain: Complain): WrittenExclusion | undefined {
-  if (!isMap(item)) {
-    return complain(item, 'invalid entry: write a mapping with method, path and reason')
-  }
-  const entry = { method: '', path: '', reason: '' }
-  let sound = true
-  for (const { key, value } of item.items) {
-    const name = isScalar(key) ? String(key.value) : ''
-    if (name !== 'method' && name !== 'path' && name !== 'reason') {
-      complain(key, name === 'until' ? untilKey : unknownKey)
-      sound = false
-    } else if (!isScalar(value)) {
-      complain(value ?? key, `${name} must be a string`)
-      sound = false
-    } else {
-      entry[name] = String(value.value).trim()
-    }
-  }
-  return sound ? entry : undefined
+const entryForm = {
+  keys: ['method', 'path', 'reason'] as const,
+  form: 'invalid entry: write a mapping with method, path and reason',
+  unknownKey: (key: unknown) =>
+    isScalar(key) && key.value === 'until'
+      ? 'unknown key: write "# postern: until 2026-12-01" on the line above the entry'
+      : 'unknown key: use method, path and reason',
 }
-
-const unknownKey = 'unknown key: use method, path and reason'
-const untilKey = 'unknown key: write "# postern: until 2026-12-01" on the line above the entry'
 
 function entryProblems({ method, path, reason }: WrittenExclusion): readonly string[] {
   return [

@@ -1,8 +1,8 @@
-import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml'
+import { isSeq, type ParsedNode } from 'yaml'
 import type { Problem } from '../../kernel/errors.ts'
 import { patternProblem } from '../rule/pattern.ts'
 import { ANY_METHOD, METHODS, nameProblem, type Origin, quote } from '../rule/rule.ts'
-import { type Complain, parseTexts } from '../rule/yaml-texts.ts'
+import { type Complain, type Fields, fieldsOf, parseTexts, textOf } from '../rule/yaml-texts.ts'
 
 /** The calls that a guardrail is about: some methods on the paths of a pattern. */
 export interface GuardedCalls {
@@ -51,9 +51,9 @@ export function parseGuardrails(
     return []
   }
   return contents.items.flatMap((item) => {
-    const fields = fieldsOf(item, complain)
+    const fields = fieldsOf(item, entryForm, complain)
     const demand = fields && demandOf(fields, item, complain)
-    const reason = fields?.reason && textOf('reason', fields.reason, complain)
+    const reason = fields?.reason && textOf('reason', fields.reason, complain)?.trim()
     if (demand === undefined || (fields?.reason !== undefined && reason === undefined)) return []
     const origin = Object.freeze({ file: file.name, line: placeOf(item).line })
     const said = reason === undefined ? {} : { reason }
@@ -73,24 +73,11 @@ const keys = [
   'reason',
 ] as const
 type Key = (typeof keys)[number]
-type Fields = { readonly [key in Key]?: ParsedNode }
 
 const forms =
   'each entry begins with "only", "nobody but admin", "never both", "public at most", "every route" or "no grant longer than"'
 
-function fieldsOf(item: unknown, complain: Complain): Fields | undefined {
-  if (!isMap(item)) return complain(item, `invalid guardrail: write a mapping; ${forms}`)
-  const fields: { [key in Key]?: ParsedNode } = {}
-  for (const { key, value } of item.items) {
-    const name = keys.find((each) => isScalar(key) && each === key.value)
-    if (name === undefined || value === null) {
-      const why = name === undefined ? `unknown key: use ${keys.join(', ')}` : 'must have a value'
-      return complain(key, why)
-    }
-    fields[name] = value as ParsedNode
-  }
-  return fields
-}
+const entryForm = { keys, form: `invalid guardrail: write a mapping; ${forms}` }
 
 /** The members that belong to each demand beside its first. */
 const companions: Readonly<Partial<Record<Key, readonly Key[]>>> = {
@@ -98,7 +85,7 @@ const companions: Readonly<Partial<Record<Key, readonly Key[]>>> = {
   'no grant longer than': ['for'],
 }
 
-function demandOf(fields: Fields, item: unknown, complain: Complain): Demand | undefined {
+function demandOf(fields: Fields<Key>, item: unknown, complain: Complain): Demand | undefined {
   const [name, ...others] = keys.filter((key) => fields[key] !== undefined && key !== 'reason')
   const node = name && fields[name]
   const stray = others.find((each) => name === undefined || !companions[name]?.includes(each))
@@ -117,7 +104,7 @@ function isDemand(key: Key): key is keyof typeof readers {
 /** Returns the demand, or `undefined` after it has said what is wrong. */
 type Reader = (
   node: ParsedNode,
-  about: { readonly fields: Fields; readonly complain: Complain },
+  about: { readonly fields: Fields<Key>; readonly complain: Complain },
 ) => Demand | undefined
 
 const readers: Readonly<Record<Exclude<Key, 'may' | 'for' | 'reason'>, Reader>> = {
@@ -145,21 +132,18 @@ const readers: Readonly<Record<Exclude<Key, 'may' | 'for' | 'reason'>, Reader>> 
     return list && { kind: 'public-at-most', list }
   },
   'every route'(node, { complain }) {
-    if (textOf('every route', node, complain) === 'has a test') return { kind: 'route-tests' }
+    if (textOf('every route', node, complain)?.trim() === 'has a test')
+      return { kind: 'route-tests' }
     return complain(node, 'every route must be "has a test"')
   },
   'no grant longer than'(node, { fields, complain }) {
-    const text = textOf('the time', node, complain) ?? ''
+    const text = textOf('the time', node, complain)?.trim() ?? ''
     const [, days] = /^([1-9]\d{0,4})d(?: without until)?$/.exec(text) ?? []
     if (days === undefined) complain(node, 'no grant longer than must be days, such as 90d')
     const roles = fields.for && rolesOf(fields.for, complain)
     if (days === undefined || (fields.for && roles === undefined)) return undefined
     return { kind: 'grant-days', days: Number(days), ...(roles && { roles }) }
   },
-}
-
-function textOf(name: string, node: ParsedNode, complain: Complain): string | undefined {
-  return isScalar(node) ? String(node.value).trim() : complain(node, `${name} must be one text`)
 }
 
 /** What each item of a list is; one text stands for a list of it. `undefined` if one of them is wrong. */
@@ -175,7 +159,7 @@ function allOf<Item>(
 
 function rolesOf(node: ParsedNode, complain: Complain): readonly string[] | undefined {
   return allOf(node, (item) => {
-    const role = textOf('a role key', item, complain)
+    const role = textOf('a role key', item, complain)?.trim()
     const problem = role === '' ? 'role key must not be empty' : nameProblem('role key', role ?? '')
     return problem === undefined ? role : complain(item, problem)
   })
@@ -192,7 +176,7 @@ const groups: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 function callsOf(node: ParsedNode, complain: Complain): GuardedCalls | undefined {
-  const text = textOf('a call', node, complain)
+  const text = textOf('a call', node, complain)?.trim()
   if (text === undefined) return undefined
   const [, named = '', path = ''] = /^(\S+) +(\S+)$/.exec(text) ?? []
   const names = named.split(',')

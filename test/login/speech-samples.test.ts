@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { speechSamples } from '../../src/login/captcha/speech-samples.ts'
+import { speechSamples } from '../../src/login/captcha/spoken-text.ts'
 
 const digits = [...'0123456789']
 const letters = [...'abcdefghijklmnopqrstuvwxyz']

@@ -4,12 +4,13 @@ import type { Messages } from '../../messages/messages.ts'
 import { statusEnvelopes } from '../envelope.ts'
 import { createPageReplies, type FindErrorPage } from '../error-page.ts'
 import { grpcTypeOf } from '../grpc/grpc-call.ts'
-import { replyMessage } from '../grpc/unary.ts'
+import { codeOf } from '../grpc/status.ts'
+import { readMessage, replyMessage, replyStatus } from '../grpc/unary.ts'
 import type { Handling } from '../handling.ts'
 import { createErrorReplies, createErrorResponses } from '../reply-error.ts'
-import { type AnswerCall, createCheckCall, denial } from './check-call.ts'
-import { createHealthCall } from './health-call.ts'
+import { type AnswerCall, createCheckCall, denial, refuseStranger } from './check-call.ts'
 import { loginLocation, type NameLogin } from './name-login.ts'
+import { encoded, Fields, latin1Of, numberField, wholeOf } from './protobuf.ts'
 
 interface ForwardAuthParts {
   readonly check: Check
@@ -69,4 +70,28 @@ export function createForwardAuthHandling(parts: ForwardAuthParts): Handling {
 function isGrpc(request: Parameters<typeof grpcTypeOf>[0] & { httpVersion: string }): boolean {
   if (request.httpVersion !== '2') return false
   return grpcTypeOf(request)?.startsWith('application/grpc-web') === false
+}
+
+const maxMessageBytes = 1024
+const serving = 1
+const notServing = 2
+
+interface HealthParts {
+  readonly isReady: () => boolean
+  readonly isTrusted: IsTrusted
+}
+
+/** `grpc.health.v1.Health/Check` about this listener as a whole or one of `services`. */
+function createHealthCall(services: readonly string[], parts: HealthParts): AnswerCall {
+  const known = new Set(['', ...services])
+
+  return async (call, reply) => {
+    refuseStranger(call, parts.isTrusted)
+    const fields = new Fields(wholeOf(await readMessage(call, maxMessageBytes)))
+    let service = ''
+    while (fields.next()) if (fields.field === 1) service = latin1Of(fields.content())
+    if (known.has(service)) {
+      replyMessage(reply, encoded(numberField(1, parts.isReady() ? serving : notServing)))
+    } else replyStatus(reply, codeOf('notFound'), 'unknown service')
+  }
 }

@@ -14,11 +14,6 @@ import { clock, type ServeOptions } from '../options.ts'
 /** Soon enough for an operator, and nothing beside the reports to the fleet. */
 const everyMs = 10_000
 
-interface WatchParts {
-  readonly redis: RedisClient | undefined
-  readonly database: Database
-}
-
 /**
  * Compares the clock of this machine with that of Redis, or without Redis with that of the database:
  * a gateway whose clock is wrong refuses valid tokens and ends grants early, and nothing else says
@@ -26,7 +21,7 @@ interface WatchParts {
  */
 export function watchClock(
   { log, now = clock }: ServeOptions,
-  { redis, database }: WatchParts,
+  { redis, database }: { readonly redis: RedisClient | undefined; readonly database: Database },
   assembly: Assembly,
 ): void {
   const other = otherClock(redis, database)

@@ -1,11 +1,17 @@
+import type { Kysely } from 'kysely'
 import { BoundedQueue } from '../../background/bounded-queue.ts'
 import { failureText } from '../../background/failure-text.ts'
 import type { FeedLog } from '../../background/feed-log.ts'
 import { createOutbox } from '../../background/outbox.ts'
+import { isRecord, readJson } from '../../kernel/json.ts'
 import type { Database } from '../database/database.ts'
-import { refusedContent } from '../database/database-fault.ts'
-import { type AuditEntry, recordChange } from './audit.ts'
-import { recordIfNew } from './record-if-new.ts'
+import { refusedContent, withFaults } from '../database/database-fault.ts'
+import { lockUntilCommit } from '../database/dialect.ts'
+import { inTransaction } from '../database/repeated.ts'
+import { toStorable } from '../database/storable-text.ts'
+import { requireTable } from '../database/table-shapes.ts'
+import type { Schema } from '../database/tables.ts'
+import { type AuditEntry, appendAudit, detailText, recordChange } from './audit.ts'
 
 /** The changes that a gateway makes or finds by itself, on their way to the database. */
 export type AuditQueue = ReturnType<typeof createAuditQueue>
@@ -72,4 +78,46 @@ export function createAuditQueue({ database, log, maxWaiting = 1000 }: QueuePart
         drop(entry, outbox.outage() ?? 'the gateway ends')
     },
   }
+}
+
+/**
+ * Appends what a gateway found at its start, unless that is the last entry of this action and subject:
+ * files can change while no gateway runs, and most starts find what the previous gateway had. Replicas
+ * that start together write one entry. What this host had counts too: during a rollout, another host
+ * may have newer files.
+ */
+async function recordIfNew(
+  { db, shapes }: Pick<Database, 'db' | 'shapes'>,
+  entry: AuditEntry,
+): Promise<void> {
+  await withFaults(async () => {
+    const shape = await shapes()
+    requireTable(shape, 'postern_audit')
+    await inTransaction(db, async (inside) => {
+      const { anywhere, here } = await lastKnown(inside, entry)
+      const found = detailText(entry.after ?? {})
+      if (found === anywhere || found === here) return
+      const before = anywhere === null ? undefined : fieldsIn(anywhere)
+      await appendAudit(inside, shape, [{ ...entry, before }])
+    })
+  })
+}
+
+async function lastKnown(inside: Kysely<Schema>, { action, subject, actor }: AuditEntry) {
+  const known = toStorable(subject, 255)
+  await lockUntilCommit('postern_audit', ` ${action} ${known}`).execute(inside)
+  const last = inside
+    .selectFrom('postern_audit')
+    .select('after')
+    .where('action', '=', action)
+    .where('subject', '=', known)
+    .orderBy('id', 'desc')
+    .limit(1)
+  const here = last.where('origin', '=', toStorable(actor.origin, 255))
+  return inside.selectNoFrom([last.as('anywhere'), here.as('here')]).executeTakeFirstOrThrow()
+}
+
+function fieldsIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  const value = readJson(text)
+  return isRecord(value) ? value : undefined
 }

@@ -5,11 +5,6 @@ import { Fault } from '../../kernel/errors.ts'
 import type { EmbeddedSession } from './embedded-session.ts'
 import { onFrames, sendFrame, type WireReply, type WireRequest } from './embedded-wire.ts'
 
-interface Waiting {
-  resolve(reply: WireReply): void
-  reject(error: Error): void
-}
-
 /**
  * Reaches the embedded database through the process that has it open. `undefined` when no process
  * listens there. A request that times out or loses its connection fails and is not retried, because
@@ -23,7 +18,7 @@ export async function connectEmbedded(
   if (socket === undefined) return undefined
 
   // The host answers in order, so an answer belongs to the oldest open request.
-  const waiting: Waiting[] = []
+  const waiting: { resolve(reply: WireReply): void; reject(error: Error): void }[] = []
   let lost = false
 
   onFrames(socket, (frame) => waiting.shift()?.resolve(frame as WireReply))

@@ -5,17 +5,12 @@ import { Invalid } from '../../kernel/errors.ts'
 import { type SigningKey, secretKey } from '../../token/keys.ts'
 import { ownerForNewFile } from '../files/directory-owner.ts'
 
-interface SharedSecretSettings {
-  readonly secret?: string
-  readonly keyDirectory?: string
-}
-
 /**
  * The key of `jwt.secret`, if there is one. Generates a secret only if no signing key is configured,
  * and accepts a short one only where the mode allows it.
  */
 export async function sharedSecret(
-  { secret, keyDirectory }: SharedSecretSettings,
+  { secret, keyDirectory }: { readonly secret?: string; readonly keyDirectory?: string },
   { dataDirectory, weakAllowed }: { dataDirectory: string; weakAllowed: boolean },
 ): Promise<SigningKey | undefined> {
   if (secret === undefined && keyDirectory !== undefined) return undefined

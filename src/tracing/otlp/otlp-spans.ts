@@ -17,13 +17,7 @@ interface OpenSpan extends Trace {
   /** The start by the clock of the machine, and by a clock that is never set. */
   readonly startMs: number
   readonly startedAt: number
-  client?: ClientSpan
-}
-
-interface ClientSpan {
-  readonly spanId: string
-  readonly startMs: number
-  readonly upstream: string
+  client?: { readonly spanId: string; readonly startMs: number; readonly upstream: string }
 }
 
 interface SpansOptions {

@@ -14,15 +14,10 @@ export interface BreakerSettings {
  */
 export type Breaker = ReturnType<typeof createBreaker>
 
-interface BreakerEvents {
-  readonly onOpened?: () => void
-  readonly onClosed?: () => void
-}
-
 /** Without settings, it never opens. */
 export function createBreaker(
   first: BreakerSettings | undefined,
-  { onOpened, onClosed }: BreakerEvents = {},
+  { onOpened, onClosed }: { readonly onOpened?: () => void; readonly onClosed?: () => void } = {},
 ) {
   let settings = first
   let failures = 0

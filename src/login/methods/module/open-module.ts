@@ -1,10 +1,14 @@
 import { resolve } from 'node:path'
 import type { DeepPartial } from '../../../kernel/deep-partial.ts'
+import { Invalid } from '../../../kernel/errors.ts'
 import type { MethodParts, NamedFile, OpenLoginMethod } from '../../method-kind.ts'
-import { checkMethodName, checkModule } from './check-module.ts'
+import type { Declaration } from './declaration.ts'
 import { openLoginModule } from './login-module.ts'
+import { checkModuleFile } from './module-file.ts'
 import { createModuleMethod, moduleOutcomes } from './module-method.ts'
+import { ModuleThread } from './module-thread.ts'
 import type { ModuleLogin } from './settings.ts'
+import { describeThrown } from './thrown-error.ts'
 
 /** Throws `Invalid` for a module that cannot be used. */
 export async function open(login: ModuleLogin, parts: MethodParts): Promise<OpenLoginMethod> {
@@ -59,4 +63,30 @@ export function files(
 ): readonly NamedFile[] {
   if (file === undefined) return []
   return [{ setting: 'login.module', read: () => checkModule(resolve(directory, file), names) }]
+}
+
+/** Loads a module and ends it again. Throws `Invalid` where a gateway would not start. */
+async function checkModule(file: string, others: readonly string[]): Promise<void> {
+  await checkModuleFile(file)
+  const thread = new ModuleThread(file, {
+    printed: () => {},
+    logged: () => {},
+    find: async () => undefined,
+    lost: () => {},
+  })
+  try {
+    checkMethodName(await thread.loaded, file, others)
+  } catch (error) {
+    if (error instanceof Invalid) throw error
+    throw new Invalid([{ file, message: describeThrown(error).message }])
+  } finally {
+    await thread.end()
+  }
+}
+
+/** A login names its method, so each name belongs to one method. */
+function checkMethodName({ name }: Declaration, file: string, others: readonly string[]): void {
+  if (!others.includes(name)) return
+  const message = `name: "${name}" is already the name of another login method; export another name`
+  throw new Invalid([{ file, message }])
 }

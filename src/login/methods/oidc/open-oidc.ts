@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { count } from '../../../kernel/count.ts'
 import { oidcPaths } from '../../../kernel/endpoints.ts'
+import type { MetricRegistry } from '../../../metrics/registry.ts'
 import { createDerivedKeys } from '../../../token/derived-keys.ts'
 import { createSealing } from '../../../token/sealing.ts'
 import type { MethodParts, OpenLoginMethod, Probe } from '../../method-kind.ts'
@@ -9,8 +10,7 @@ import { configurationOf, discover } from './discovery.ts'
 import { purposeOf } from './flow.ts'
 import { createOidcMethod } from './oidc-method.ts'
 import { openLogouts } from './open-logouts.ts'
-import { openProvider } from './provider.ts'
-import { addProviderMetrics, countProviderLogins } from './provider-metrics.ts'
+import { type OpenProvider, openProvider } from './provider.ts'
 import type { OidcLogin, OidcSettings } from './settings.ts'
 
 export async function open({ oidc }: OidcLogin, parts: MethodParts): Promise<OpenLoginMethod> {
@@ -94,5 +94,42 @@ export function probes({ oidc }: OidcLogin, directory: string): readonly Probe[]
         }
       },
     }
+  })
+}
+
+/** Counts logins with identity providers; the returned function takes provider and result. */
+function countProviderLogins(
+  registry: MetricRegistry,
+  providers: readonly { readonly name: string }[],
+): (provider: string, result: string) => void {
+  return registry.counter({
+    name: 'postern_provider_logins_total',
+    help: 'Logins with an identity provider, by result: logged-in, the kind of refusal, or unavailable.',
+    labels: ['provider', 'result'],
+    fromZero: providers.flatMap(({ name }) => [
+      [name, 'logged-in'],
+      [name, 'unavailable'],
+    ]),
+  })
+}
+
+/** Shows whether people can log in with each identity provider. */
+function addProviderMetrics(
+  registry: MetricRegistry,
+  read: () => readonly ReturnType<OpenProvider['state']>[],
+): void {
+  registry.readGauge({
+    name: 'postern_provider_reachable',
+    help: '1 if the last fetch of the discovery document and keys of an identity provider succeeded.',
+    labels: ['provider'],
+    aggregate: 'min',
+    read: () => read().map(({ name, reachable }) => [Number(reachable), name]),
+  })
+  registry.readGauge({
+    name: 'postern_provider_usable',
+    help: '1 if the discovery document and keys of an identity provider are known. 0: its logins get 503.',
+    labels: ['provider'],
+    aggregate: 'min',
+    read: () => read().map(({ name, usable }) => [Number(usable), name]),
   })
 }

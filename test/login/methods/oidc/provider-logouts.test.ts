@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Fault } from '../../../../src/kernel/errors.ts'
-import { createBackChannelLogout } from '../../../../src/login/methods/oidc/provider-logouts.ts'
+import { createBackChannelLogout } from '../../../../src/login/methods/oidc/open-logouts.ts'
 
 test('a logout that failed here can be repeated by the provider, and one that succeeded cannot', async () => {
   const claimed = new Set<string>()

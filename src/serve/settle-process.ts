@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 
 /*
  * Everything the gateway changes about V8, in one place, but for what commands need too: that of the
- * embedded database (`stores/embedded`) and of the Redis driver (`stores/redis/fast-strings.ts`). Each
+ * embedded database (`stores/embedded`) and of the Redis driver (`stores/redis/redis-driver.ts`). Each
  * part was found in a trace or a profile and measured: docs/decisions/0014-a-settled-process.md. None
  * changes what the gateway answers. A V8 that does not know a flag prints that and goes on.
  */

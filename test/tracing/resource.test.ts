@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readResource } from '../../src/tracing/otlp/resource.ts'
+import { readResource } from '../../src/tracing/otlp/open-otlp.ts'
 
 function resourceOf(env: Readonly<Record<string, string>>) {
   const problems: string[] = []

@@ -1,6 +1,11 @@
 import { basename } from 'node:path'
 import type { Decision } from '../../policy/decide.ts'
-import { bounds, type Disagreement, type Ground, type Would } from '../../policy/shadow/evidence.ts'
+import {
+  bounds,
+  type Disagreement,
+  disagreementKey,
+  type Ground,
+} from '../../policy/shadow/evidence.ts'
 import { questionOf } from '../question.ts'
 import type { Identified } from '../stages.ts'
 
@@ -10,12 +15,7 @@ export interface SampleShowing {
   readonly userId: (userId: string) => string | undefined
 }
 
-interface Group {
-  readonly would: Would
-  readonly role: string
-  readonly method: string
-  readonly live: Ground
-  readonly shadow: Ground
+interface Group extends Pick<Disagreement, 'would' | 'role' | 'method' | 'live' | 'shadow'> {
   count: number
   readonly first: number
   last: number
@@ -45,26 +45,24 @@ export class Disagreements {
   }
 
   add(identified: Identified, live: Decision, shadow: Decision): void {
-    const role = identified.token?.caller.roleKey ?? ''
-    const { method } = identified.received.call
-    const [liveGround, shadowGround] = [this.#groundOf(live), this.#groundOf(shadow)]
-    // By text: a new live revision has the same rules as other objects, and on other lines.
-    const key = [shadow.allowed, role, method, keyOf(liveGround), keyOf(shadowGround)].join('\n')
+    const group = {
+      would: shadow.allowed ? 'allow' : 'deny',
+      role: identified.token?.caller.roleKey ?? '',
+      method: identified.received.call.method,
+      live: this.#groundOf(live),
+      shadow: this.#groundOf(shadow),
+    } as const
+    const key = disagreementKey(group)
     const known = this.#groups.get(key)
+    const now = this.#now()
     if (known !== undefined) {
       known.count++
-      known.last = this.#now()
+      known.last = now
       known.sample = sampleOf(identified)
-      return
+    } else if (this.#groups.size < bounds.disagreements) {
+      const sample = sampleOf(identified)
+      this.#groups.set(key, { ...group, first: now, last: now, count: 1, sample })
     }
-    if (this.#groups.size >= bounds.disagreements) return
-    const now = this.#now()
-    this.#groups.set(key, {
-      ...{ role, method, live: liveGround, shadow: shadowGround, first: now, last: now },
-      would: shadow.allowed ? 'allow' : 'deny',
-      count: 1,
-      sample: sampleOf(identified),
-    })
   }
 
   /** The most frequent first. */
@@ -102,10 +100,6 @@ function sampleOf({ received, token }: Identified): Sample {
   const { requestId, call } = received
   const { domain } = questionOf(received, token)
   return { requestId, path: call.path, domain, userId: token?.caller.userId ?? '' }
-}
-
-function keyOf({ step, rule }: Ground): string {
-  return `${step} ${rule?.text ?? ''}`
 }
 
 function groundOf({ step, rule, exclusion }: Decision): Ground {

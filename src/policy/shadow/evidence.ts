@@ -27,6 +27,21 @@ export interface Disagreement {
   readonly userId?: string
 }
 
+/**
+ * Equal for disagreements of one kind, at one gateway and between them. By the text of the rules: a new
+ * live revision has the same rules as other objects, and on other lines.
+ */
+export function disagreementKey({
+  would,
+  role,
+  method,
+  live,
+  shadow,
+}: Pick<Disagreement, 'would' | 'role' | 'method' | 'live' | 'shadow'>): string {
+  const grounds = [live.step, live.rule?.text, shadow.step, shadow.rule?.text]
+  return [would, role, method, ...grounds].join('\n')
+}
+
 /** The requests that the live policy decided and the shadow was asked about. */
 export interface ShadowCounts {
   readonly evaluated: number

@@ -1,6 +1,7 @@
 import {
   bounds,
   type Disagreement,
+  disagreementKey,
   type Evidence,
   noCounts,
   type ShadowCounts,
@@ -98,9 +99,7 @@ function sumOf(replicas: readonly ReplicaEvidence[], name: keyof ShadowCounts): 
 function merge(all: readonly Disagreement[]): readonly Disagreement[] {
   const groups = new Map<string, Disagreement>()
   for (const each of all) {
-    const { would, role, method, live, shadow } = each
-    const texts = [live, shadow].flatMap(({ step, rule }) => [step, rule?.text])
-    const key = JSON.stringify([would, role, method, ...texts])
+    const key = disagreementKey(each)
     const known = groups.get(key)
     groups.set(key, known === undefined ? each : merged(known, each))
   }

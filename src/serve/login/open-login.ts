@@ -6,13 +6,13 @@ import { drawCaptcha } from '../../login/captcha/captcha-image.ts'
 import { createLockoutRecorder } from '../../login/lockouts/lockout-recorder.ts'
 import { createLogin, type Login, type OnIssued } from '../../login/login.ts'
 import {
+  addLoginLogMetrics,
   createLoginLog,
   type LoginLog,
   noLoginLog,
   onlyRecorded,
   type RecordAttempt,
 } from '../../login/login-log.ts'
-import { addLoginLogMetrics } from '../../login/login-log-metrics.ts'
 import type { FindLoginMethod } from '../../login/login-method.ts'
 import type { MethodParts } from '../../login/method-kind.ts'
 import { createPasswordHash } from '../../login/password-hash.ts'

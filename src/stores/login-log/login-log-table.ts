@@ -1,9 +1,14 @@
+import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import { readUserAgent } from '../../kernel/user-agent.ts'
 import type { LoginRecord, WrittenBatch } from '../../login/login-record.ts'
+import { backendOf } from '../database/backend.ts'
 import type { Database } from '../database/database.ts'
 import { refusedContent, withFaults } from '../database/database-fault.ts'
+import { before, listOf, lockUntilCommit, now, tableOf } from '../database/dialect.ts'
+import { insertRows } from '../database/insert-rows.ts'
+import { inTransaction } from '../database/repeated.ts'
 import { toStorable } from '../database/storable-text.ts'
-import { insertNew, type LoginLogRow } from './insert-new.ts'
+import type { Schema } from '../database/tables.ts'
 
 /** Writes login records to go-admin's `sys_login_log`. */
 export function createLoginLogTable({ db, shapes }: Database) {
@@ -59,4 +64,128 @@ function toRow(record: LoginRecord, place: number): LoginLogRow {
     msg: toStorable(record.message, 255),
     login_time: record.at,
   }
+}
+
+const columns = {
+  place: 'int',
+  attempt_id: 'uuid',
+  username: 'text',
+  status: 'text',
+  ipaddr: 'text',
+  browser: 'text',
+  os: 'text',
+  platform: 'text',
+  remark: 'text',
+  msg: 'text',
+  login_time: 'timestamptz',
+} as const
+
+type LoginLogRow = Readonly<Record<keyof typeof columns, unknown>> & {
+  readonly attempt_id: string
+}
+
+/** How long an attempt id is remembered, and so how late a record may come twice. */
+const retentionMs = 7 * 86_400_000
+const maxDeletedAtOnce = 1000
+
+/**
+ * Inserts the rows whose attempt ID is new, in their order, and returns how many those are. The IDs are
+ * kept in a table of our own, since go-admin's has no column for them, and old ones are forgotten on the
+ * way.
+ */
+function insertNew(db: Kysely<Schema>, records: readonly LoginLogRow[]): Promise<number> {
+  const first = new Map(records.toReversed().map((row) => [row.attempt_id.toLowerCase(), row]))
+  return backendOf(db).returnsRows ? inOneStatement(db, first) : inSteps(db, first)
+}
+
+type RowsById = ReadonlyMap<string, LoginLogRow>
+
+const copied = [
+  ...(['username', 'status', 'ipaddr', 'browser', 'os', 'platform', 'remark', 'msg'] as const),
+  'login_time',
+] as const
+const names = ['login_location', 'create_by', 'update_by', 'created_at', 'updated_at'] as const
+/** What go-admin writes into the others. */
+const filled = [
+  sql.lit('').as('login_location'),
+  sql.lit(0).as('create_by'),
+  sql.lit(0).as('update_by'),
+  now.as('created_at'),
+  now.as('updated_at'),
+] as const
+
+/** Compiled once for each database: that takes four times as long as the rest of a login's record. */
+const compiled = new WeakMap<Kysely<Schema>, CompiledQuery>()
+
+async function inOneStatement(db: Kysely<Schema>, rows: RowsById): Promise<number> {
+  const query = compiled.get(db) ?? oneStatement(db).compile()
+  compiled.set(db, query)
+  const [, ...others] = query.parameters
+  const parameters = [JSON.stringify([...rows.values()]), ...others]
+  const { numAffectedRows = 0n } = await db.executeQuery({ ...query, parameters })
+  return Number(numAffectedRows)
+}
+
+/**
+ * The first parameter of the statement is the rows. In the order of the IDs, so that two writers of the same batch cannot
+ * block each other.
+ */
+function oneStatement(db: Kysely<Schema>) {
+  return db
+    .with('incoming', (inner) => inner.selectFrom(tableOf('record', columns, [])).selectAll())
+    .with('fresh', (inner) =>
+      inner
+        .insertInto('postern_login_attempt')
+        .columns(['attempt_id'])
+        .expression(inner.selectFrom('incoming').select('attempt_id').orderBy('attempt_id'))
+        .onConflict((conflict) => conflict.doNothing())
+        .returning('attempt_id'),
+    )
+    .with('forgotten', () => forgetOld(db))
+    .insertInto('sys_login_log')
+    .columns([...copied, ...names])
+    .expression(({ selectFrom }) =>
+      selectFrom('incoming')
+        .innerJoin('fresh', 'fresh.attempt_id', 'incoming.attempt_id')
+        .select([...copied, ...filled])
+        .orderBy('place'),
+    )
+}
+
+/**
+ * For a database that returns no rows from an insert: the IDs are read first, and of two writers of the
+ * same batch the second waits.
+ */
+function inSteps(db: Kysely<Schema>, rows: RowsById): Promise<number> {
+  const ids = [...rows.keys()]
+  return inTransaction(db, async (inside) => {
+    await lockUntilCommit('postern_login_attempt').execute(inside)
+    const known = inside.selectFrom('postern_login_attempt').select('attempt_id')
+    const rowsThere = await known.where('attempt_id', 'in', listOf(ids)).execute()
+    const present = new Set(rowsThere.map(({ attempt_id: id }) => id))
+    const fresh = ids.filter((id) => !present.has(id)).flatMap((id) => rows.get(id) ?? [])
+    if (fresh.length > 0) {
+      const attempts = fresh.map(({ attempt_id }) => ({ attempt_id }))
+      await insertRows(inside, 'postern_login_attempt', attempts)
+      await inside
+        .insertInto('sys_login_log')
+        .columns([...copied, ...names])
+        .expression(({ selectFrom }) =>
+          selectFrom(tableOf('incoming', columns, fresh))
+            .select([...copied, ...filled])
+            .orderBy('place'),
+        )
+        .execute()
+    }
+    await forgetOld(inside).execute()
+    return fresh.length
+  })
+}
+
+function forgetOld(db: Kysely<Schema>) {
+  const known = db.selectFrom('postern_login_attempt').select('attempt_id')
+  const old = known.where('recorded_at', '<', before(now, retentionMs)).orderBy('recorded_at')
+  const locked = old.limit(maxDeletedAtOnce).forUpdate().skipLocked()
+  const ids = db.selectFrom(locked.as('old')).select('attempt_id')
+  return db.deleteFrom('postern_login_attempt').where('attempt_id', 'in', ids)
 }

@@ -1,7 +1,6 @@
 import { Fault } from '../../kernel/errors.ts'
 import type { Revocation, Revocations } from '../../token/revocations.ts'
 import { createComparisonSchedule } from './comparison-schedule.ts'
-import { createPendingRevocations } from './pending-revocations.ts'
 import { PAGE, type Position, type RevocationStore, toRow } from './revocation-store.ts'
 
 const MAX_ROUNDS = 3
@@ -166,5 +165,40 @@ function* pagesOf(revocations: readonly Revocation[]): Generator<readonly Revoca
     if (page.at(-1)?.kind === 'kept') page.pop()
     at += page.length
     yield page
+  }
+}
+
+/**
+ * Revocations made here that the store lacks. One write can carry `PAGE` of them; the rest wait for
+ * the next comparison of the whole list.
+ */
+function createPendingRevocations() {
+  const pending = new Map<string, Revocation>()
+  let beyond = 0
+  return {
+    isEmpty: () => pending.size === 0 && beyond === 0,
+    /** The revocations of one call are written together. */
+    add(...revocations: readonly Revocation[]) {
+      const named = revocations.map((one) => [toRow(one).name, one] as const)
+      const missing = named.filter(([name]) => !pending.has(name)).length
+      if (pending.size + missing > PAGE) beyond += missing
+      else for (const [name, revocation] of named) pending.set(name, revocation)
+    },
+    async flush(append: (revocations: readonly Revocation[]) => Promise<void>) {
+      if (pending.size === 0) return
+      const written = [...pending]
+      await append(written.map(([, revocation]) => revocation))
+      for (const [name, revocation] of written) {
+        // A later revocation of the same user may have been added meanwhile.
+        if (pending.get(name) === revocation) pending.delete(name)
+      }
+    },
+    /** Call it before a comparison, and what it returns once that succeeded. */
+    comparing() {
+      const before = beyond
+      return () => {
+        beyond -= before
+      }
+    },
   }
 }

@@ -3,6 +3,7 @@ import { setImmediate as pause } from 'node:timers/promises'
 import { BoundedQueue } from '../../background/bounded-queue.ts'
 import type { FeedLog } from '../../background/feed-log.ts'
 import { createOutbox } from '../../background/outbox.ts'
+import type { MetricRegistry } from '../../metrics/registry.ts'
 import type { Decision } from '../../policy/engine/decision.ts'
 import { type CountedKind, dayOf, type RefusedCall } from '../../policy/usage/usage.ts'
 import { usageKey } from '../../policy/usage/usage-key.ts'
@@ -151,4 +152,21 @@ function othersOf(others: Tallies['others']): readonly UsageEntry[] {
   return (['decision', 'role', 'refusal'] as const)
     .filter((kind) => others[kind] > 0)
     .map((kind) => entry(kind, otherName, others[kind]))
+}
+
+/** Shows whether policy usage is stored, and whether all of it is counted by rule. */
+export function addUsageMetrics(
+  registry: MetricRegistry,
+  read: () => { readonly failures: number; readonly uncounted: number },
+): void {
+  registry.readCounter({
+    name: 'postern_policy_usage_write_failures_total',
+    help: 'Failed writes of policy usage; they are retried.',
+    read: () => read().failures,
+  })
+  registry.readCounter({
+    name: 'postern_policy_usage_uncounted_total',
+    help: 'Decisions, roles and refusals counted only as a number, because a limit was reached.',
+    read: () => read().uncounted,
+  })
 }

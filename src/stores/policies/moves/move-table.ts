@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely'
 import { Fault } from '../../../kernel/errors.ts'
 import type { Trust } from '../../../signing/trust.ts'
-import { appendAudit } from '../../audit/audit.ts'
+import { type AuditEntry, appendAudit } from '../../audit/audit.ts'
+import type { AuditAction } from '../../audit/audit-action.ts'
 import type { Database } from '../../database/database.ts'
 import { withFaults } from '../../database/database-fault.ts'
 import { listOf, lockUntilCommit } from '../../database/dialect.ts'
@@ -10,7 +11,7 @@ import { inTransaction } from '../../database/repeated.ts'
 import { tableExists } from '../../database/table-shapes.ts'
 import type { Schema } from '../../database/tables.ts'
 import { type Move, maxMove, parseMove } from '../document/policy-keys.ts'
-import { moveEntries, type RecordedMove } from './move-audit.ts'
+import { historyEntry } from './history-entry.ts'
 import { moveKey } from './move-key.ts'
 
 /** The history of one Redis prefix in the database. Every method throws a Fault when that fails. */
@@ -118,3 +119,49 @@ function full(most: number): Fault {
   const reason = `postern_policy_move has ${most} moves: delete those that you no longer need`
   return new Fault('database', { reason })
 }
+
+/** A move that is new in the table, and the revision that was live before it. */
+interface RecordedMove {
+  readonly id: string
+  readonly previous: string | null
+}
+
+/** What the audit log says of these moves. */
+function moveEntries(
+  moves: readonly Move[],
+  recorded: readonly RecordedMove[],
+  trust: Trust | undefined,
+): readonly AuditEntry[] {
+  const byKey = new Map(moves.map((move) => [moveKey(move), move]))
+  return recorded.flatMap(({ id, previous }) => {
+    const move = byKey.get(id)
+    return move === undefined ? [] : [moveEntry(move, previous, trust)]
+  })
+}
+
+function moveEntry(move: Move, previous: string | null, trust: Trust | undefined): AuditEntry {
+  const { revision, author, message, at, kind, origin, publisher } = move
+  const { signers } = historyEntry(move, trust)
+  // Everyone who can write to Redis can write any author there; only signatures prove one.
+  const proof = signers.length === 0 ? { author: 'unverified' } : { signers }
+  return {
+    actor: { kind: 'operator', name: publisher ?? author, origin: origin ?? 'unknown' },
+    action: actions.get(kind) ?? 'policy.push',
+    subject: revision,
+    ...(previous !== null && { before: { revision: previous } }),
+    after: {
+      revision,
+      message,
+      at,
+      ...(publisher !== undefined && { proposedBy: author }),
+      ...proof,
+    },
+  }
+}
+
+/** A `Map`, because Redis may contain any kind, also the name of a property of objects. */
+const actions: ReadonlyMap<string, AuditAction> = new Map([
+  ['push', 'policy.push'],
+  ['rollback', 'policy.rollback'],
+  ['promote', 'policy.promote'],
+])

@@ -78,3 +78,37 @@ function routeAt<Route>(entry: RoutesAtPath<Route> | undefined, method: string):
   if (entry === undefined) return undefined
   return (entry.byMethod.size === 0 ? undefined : entry.byMethod.get(method)) ?? entry.other
 }
+
+/** What the settings of a route match, as far as they fit the schema. */
+interface DraftMatch {
+  readonly match?: string | undefined
+  readonly hosts?: readonly (string | undefined)[] | undefined
+  readonly methods?: readonly (string | undefined)[] | undefined
+}
+
+/** Everything of a route that has one place in the order of precedence, and how to say it. */
+export function placesOf(path: string, { match = 'prefix', hosts, methods }: DraftMatch) {
+  return (hosts ?? [undefined]).flatMap((host) =>
+    (methods ?? [undefined]).map((method) => ({
+      key: JSON.stringify([match, path, host, method]),
+      words: `${host === undefined ? '' : ` on ${host}`}${method === undefined ? '' : ` with ${method}`}`,
+    })),
+  )
+}
+
+/** Whether a route matches requests for this path, as far as that is for the path to say. */
+export function coversPath({ path, match }: AccessRoute, other: string): boolean {
+  if (other === path) return true
+  return match !== 'exact' && other.startsWith(path === '/' ? path : `${path}/`)
+}
+
+/** Whether it matches the rest of a request. */
+export function fitsRoute(
+  { methods, hosts }: AccessRoute,
+  method: string,
+  host: string | undefined,
+): boolean {
+  if (methods !== undefined && !methods.includes(method)) return false
+  if (hosts === undefined) return true
+  return host !== undefined && [...hostPatterns(host)].some((pattern) => hosts.includes(pattern))
+}

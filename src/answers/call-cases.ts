@@ -1,4 +1,5 @@
 import { METHODS as parsedMethods } from 'node:http'
+import { isRefusedMethod } from '../admission/classify.ts'
 import type { AccessRoute } from '../admission/routes.ts'
 import { canonicalPath, everyAllowance } from '../policy/rule/canonical-path.ts'
 import { methodsOf } from '../policy/rule/methods.ts'
@@ -64,14 +65,12 @@ export function createCallCases(scope: Scope): CallCases {
   }
 }
 
-const refusedMethods: ReadonlySet<string> = new Set(['CONNECT', 'TRACE'])
-
 /** Every method that a rule or a route names, and one that stands for all others. */
 function methodsToAsk(routes: readonly AccessRoute[]): readonly string[] {
   const named = new Set([...METHODS, ...routes.flatMap(({ methods = [] }) => methods)])
-  const other = parsedMethods.find((method) => !named.has(method) && !refusedMethods.has(method))
+  const other = parsedMethods.find((method) => !named.has(method) && !isRefusedMethod(method))
   return [...named, ...(other === undefined ? [] : [other])].filter(
-    (method) => !refusedMethods.has(method),
+    (method) => !isRefusedMethod(method),
   )
 }
 

@@ -1,7 +1,7 @@
-import { hostPatterns } from '../admission/canonical-host.ts'
 import { exampleHost } from '../admission/example-hosts.ts'
 import type { OwnEndpoint, PlacedEndpoint } from '../admission/own-endpoints.ts'
 import { routeLabel } from '../admission/route-label.ts'
+import { coversPath, fitsRoute } from '../admission/route-table.ts'
 import type { AccessRoute } from '../admission/routes.ts'
 import type { Admission, CallRefusal, Verdict } from '../admission/verdict.ts'
 import type { Exclusion } from '../policy/rule/rule.ts'
@@ -97,21 +97,10 @@ function createPrecedence({
     const methods = other.methods ?? route.methods ?? ['GET']
     return [...examplesOf(other), ...examplesOf(route), undefined].some((host) =>
       methods.some(
-        (method) => fits(route, method, host) && findRoute(other.path, method, host) === other,
+        (method) => fitsRoute(route, method, host) && findRoute(other.path, method, host) === other,
       ),
     )
   }
-}
-
-function coversPath({ path, match }: AccessRoute, other: string): boolean {
-  if (other === path) return true
-  return match !== 'exact' && other.startsWith(path === '/' ? path : `${path}/`)
-}
-
-function fits({ methods, hosts }: AccessRoute, method: string, host: string | undefined): boolean {
-  if (methods !== undefined && !methods.includes(method)) return false
-  if (hosts === undefined) return true
-  return host !== undefined && [...hostPatterns(host)].some((pattern) => hosts.includes(pattern))
 }
 
 /** Why an exclusion makes no difference to a call. */

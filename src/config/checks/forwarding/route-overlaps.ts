@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import { isRefusedMethod } from '../../../admission/classify.ts'
+import { placesOf } from '../../../admission/route-table.ts'
 import { subject } from '../../../kernel/quote.ts'
 import { didYouMean } from '../../../kernel/suggest.ts'
 import type { Report } from '../../reading/report.ts'
@@ -24,24 +25,14 @@ export function checkRouteOverlaps({ routes }: Draft, report: Report): void {
     if (route.name !== undefined) names.set(route.name, namesake ?? at)
     if (report.hasProblem(`${at}.path`)) return
 
-    const taken = matches(route).find(({ key }) => places.has(key))
-    for (const { key } of matches(route)) if (!places.has(key)) places.set(key, at)
+    const own = route.path === undefined ? [] : placesOf(route.path, route)
+    const taken = own.find(({ key }) => places.has(key))
+    for (const { key } of own) if (!places.has(key)) places.set(key, at)
     if (taken === undefined) return
     const first = places.get(taken.key)
     const message = `${subject(route.path)}${taken.words} is already the path of ${first}; keep one`
     report.problem(`${at}.path`, `: ${message}`)
   })
-}
-
-/** Everything that has one place in the order of precedence, and how to say it. */
-function matches({ path, match, hosts, methods }: DraftRoute) {
-  if (path === undefined) return []
-  return (hosts ?? [undefined]).flatMap((host) =>
-    (methods ?? [undefined]).map((method) => ({
-      key: JSON.stringify([match ?? 'prefix', path, host, method]),
-      words: `${host === undefined ? '' : ` on ${host}`}${method === undefined ? '' : ` with ${method}`}`,
-    })),
-  )
 }
 
 function checkMethods({ methods }: DraftRoute, at: string, report: Report): void {

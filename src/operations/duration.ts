@@ -26,3 +26,22 @@ export function formatDuration(ms: number): string {
       : [`${of(units.d)} d`, `${of(units.h) % 24} h`]
   return small.startsWith('0') ? large : `${large} ${small}`
 }
+
+/** Reads `since`: `12h`, `1d` or a UTC date such as `2026-11-01`, as milliseconds since 1970. */
+export function sinceMs(text: string, now: number): number {
+  const begin = beginOf(text, now)
+  if (begin > now) throw new InvalidInput('since', `${JSON.stringify(text)} is in the future`)
+  // Before that, dates have signs and more than four digits.
+  return Math.max(begin, 0)
+}
+
+function beginOf(text: string, now: number): number {
+  const { number, unit } = /^(?<number>\d{1,6})(?<unit>[mhd])$/.exec(text)?.groups ?? {}
+  if (Number(number) > 0 && isUnit(unit)) return now - Number(number) * units[unit]
+  const date = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(date)) return date
+  throw new InvalidInput(
+    'since',
+    `${JSON.stringify(text)} is not a time: write 12h, 1d or a date such as 2026-11-01`,
+  )
+}

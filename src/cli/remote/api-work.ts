@@ -4,11 +4,28 @@ import type { CallAnswer } from '../../operations/offered/answer-call.ts'
 import type { Input } from '../../operations/offered/check-input.ts'
 import { type Call, callsTo } from '../../operations/offered/offered.ts'
 import type { Answer, AnyWork } from '../../operations/operation.ts'
+import type { Command } from '../command.ts'
 import type { Io } from '../io.ts'
-import { askConsole, notAConsole } from './api-session.ts'
-import type { CallPlan } from './choose-call.ts'
+import { contextOf } from '../operation-context.ts'
+import { askConsole, notAConsole, unreadable } from './api-session.ts'
+import type { Args, CallPlan } from './choose-call.ts'
 import type { Gateway } from './gateway.ts'
 import { type Draft, requestOf } from './request.ts'
+
+/** Shows what a console answers as the command shows what it answers here. Returns the exit code. */
+export async function showAnswer(
+  { spec, operation }: Command,
+  { given, output }: Args,
+  { gateway, io }: Pick<Link, 'gateway' | 'io'>,
+  work: AnyWork,
+): Promise<number> {
+  if (operation === undefined) throw new Error(`${spec.name} is not an operation`)
+  const source = { load: async () => work, unreadable: unreadable(gateway) }
+  const context = contextOf(undefined, io)
+  const { code, err } = await operation.answer(given, output, { context, terminal: io, source })
+  io.err(err)
+  return code
+}
 
 interface Link {
   readonly gateway: Gateway

@@ -1,20 +1,21 @@
 import { decline } from '../../operations/declined.ts'
 import { errorOf } from '../../operations/failure.ts'
 import { type ApiAnswer, reviewRemote } from '../../operations/publish/review-remote.ts'
-import { type Command, print, UsageError } from '../command.ts'
+import { type Command, UsageError } from '../command.ts'
 import { isConfirmed } from '../confirm.ts'
 import type { Io } from '../io.ts'
 import { contextOf } from '../operation-context.ts'
 import { confirmSigning } from '../publish/prompts.ts'
 import { remarksInWords } from '../publish/remark-in-words.ts'
-import { askConsole, changeMs, notAConsole, questionMs, unreadable } from './api-session.ts'
+import { askConsole, changeMs, notAConsole, questionMs } from './api-session.ts'
+import { showAnswer } from './api-work.ts'
 import type { Args } from './choose-call.ts'
 import type { Gateway } from './gateway.ts'
 import type { ApiCall } from './send.ts'
 
 /** Signs a proposal of a console on this machine, and sends it the signature. */
 export async function approveOnGateway(
-  { operation }: Command,
+  command: Command,
   typed: Args,
   gateway: Gateway,
   io: Io,
@@ -42,12 +43,9 @@ export async function approveOnGateway(
   // The review of the console says again what was read above.
   const sent = { method: 'POST', path: 'policy/approve', body, timeoutMs: changeMs } as const
   const answer = await answerTo(sent)
-  if (operation === undefined) throw notAConsole(gateway)
-  const { code, err } = await operation.answer({ ...body, key: input.key }, typed.output, {
-    ...{ context, terminal: io },
-    source: { load: async () => ({ run: async () => answer }), unreadable: unreadable(gateway) },
-  })
-  return print({ code, out: '', err }, io)
+  const given = { ...body, key: input.key }
+  const work = { run: async () => answer }
+  return showAnswer(command, { given, output: typed.output }, { gateway, io }, work)
 }
 
 function optionsOf({ given }: Args) {

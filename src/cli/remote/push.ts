@@ -4,10 +4,9 @@ import { type Command, print } from '../command.ts'
 import { isConfirmed } from '../confirm.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
-import { contextOf } from '../operation-context.ts'
 import { confirmPublication } from '../publish/prompts.ts'
-import { askConsole, questionMs, unreadable } from './api-session.ts'
-import { apiWork } from './api-work.ts'
+import { askConsole, questionMs } from './api-session.ts'
+import { apiWork, showAnswer } from './api-work.ts'
 import { type Args, type CallPlan, chooseCall } from './choose-call.ts'
 import type { Gateway } from './gateway.ts'
 import { readDraft } from './request.ts'
@@ -87,23 +86,10 @@ export async function pushDirectory(
   const draft = await readDraft(directory, io)
   const isAsked = given['yes'] !== true
   /** Prints to stderr what is not the result. */
-  const run = async ({ command, chosen }: Step, format: string, own: Pick<Io, 'out' | 'err'>) => {
-    const { operation } = command
-    if (operation === undefined) throw new Error(`${command.spec.name} is not an operation`)
-    const { code, err } = await operation.answer(
-      { ...chosen.input, dir: directory, to: directory },
-      format,
-      {
-        context: contextOf(undefined, { ...io, err: own.err }),
-        terminal: { ...io, out: own.out },
-        source: {
-          load: async () => apiWork(chosen, { gateway, io, draft, isSure: true }),
-          unreadable: unreadable(gateway),
-        },
-      },
-    )
-    own.err(err)
-    return code
+  const run = ({ command, chosen }: Step, format: string, own: Pick<Io, 'out' | 'err'>) => {
+    const work = apiWork(chosen, { gateway, io, draft, isSure: true })
+    const step = { given: { ...chosen.input, dir: directory, to: directory }, output: format }
+    return showAnswer(command, step, { gateway, io: { ...io, ...own } }, work)
   }
   if (isAsked) {
     const compared = await run(diff, 'text', { out: io.err, err: io.err })

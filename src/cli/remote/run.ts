@@ -1,10 +1,8 @@
-import { type Command, print, UsageError } from '../command.ts'
+import { type Command, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { contextOf } from '../operation-context.ts'
-import { unreadable } from './api-session.ts'
-import { apiWork } from './api-work.ts'
+import { apiWork, showAnswer } from './api-work.ts'
 import { approveOnGateway } from './approve.ts'
 import { type Args, chooseCall } from './choose-call.ts'
 import { type Gateway, type GatewayOptions, openGateway } from './gateway.ts'
@@ -25,7 +23,7 @@ export async function runOnGateway(
     err: (text) => io.err(harmless(text)),
   }
   const { name } = command.spec
-  const { given, output } = typed
+  const { given } = typed
   if (name === 'policy approve' && given['key'] !== undefined) {
     const gateway = namedGateway(options, io)
     return gateway === undefined ? exitCodes.usage : approveOnGateway(command, typed, gateway, safe)
@@ -40,19 +38,10 @@ export async function runOnGateway(
   const gateway = namedGateway(options, io)
   if (gateway === undefined) return exitCodes.usage
   if ('push' in chosen) return pushDirectory(chosen, typed, gateway, safe)
-  const { operation } = command
-  if (operation === undefined) throw new Error(`${name} is not an operation`)
   const draft = chosen.directory === undefined ? undefined : await readDraft(chosen.directory, io)
   const isSure = given['yes'] === true
-  const { code, err } = await operation.answer(given, output, {
-    context: contextOf(undefined, safe),
-    terminal: safe,
-    source: {
-      load: async () => apiWork(chosen, { gateway, io: safe, draft, isSure }),
-      unreadable: unreadable(gateway),
-    },
-  })
-  return print({ code, out: '', err }, safe)
+  const link = { gateway, io: safe, draft, isSure }
+  return showAnswer(command, typed, link, apiWork(chosen, link))
 }
 
 /** Says what is wrong with the URL, without the usage of a command that is right. */

@@ -1,7 +1,7 @@
+import { sinceMs } from '../duration.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
 import { type PolicySettings, policySettings } from '../policy-settings.ts'
-import { sinceMs } from '../since.ts'
 import { reportEngine, slownessOf } from './engine-cost.ts'
 import type { policyReplay, Replayed } from './evidence-descriptions.ts'
 import { replayLogs, whyNothing } from './replay-logs.ts'

@@ -9,7 +9,7 @@ import { InvalidInput } from '../invalid-input.ts'
 import type { ReviewOf } from '../operation.ts'
 import { diffDocument } from '../policy/diff-document.ts'
 import { readVersion } from '../policy/versions.ts'
-import { policySettings, withPolicyStore } from '../policy-settings.ts'
+import { withPolicyStore } from '../policy-settings.ts'
 import { openSigner } from './author.ts'
 import { checkAgain } from './check-again.ts'
 import type { policyApprove } from './descriptions.ts'
@@ -22,12 +22,11 @@ import { givenSigner, type Signer, signatureNote } from './signing.ts'
 
 /** Shows a proposal to a person. The commit signs it. */
 export const review: ReviewOf<typeof policyApprove, string> = (input, caller) =>
-  withRemarks(caller, async ({ context, tell }) => {
+  withRemarks(caller, async (reviewing) => {
     const { revision: name, key, signature: given, base } = input
     checkRevision(name)
-    const settings = policySettings(context.configFile, context)
+    const { settings, context } = reviewing
     const trust = settings.trust()
-    const reviewing = { settings, context, tell }
     const signer = await signerOf({ key, given }, trust, reviewing)
     const read = async (copy: string) => (await readVersion(copy, settings, context)).set
     const copy = base === undefined ? undefined : { name: base, read: () => read(base) }

@@ -3,7 +3,7 @@ import { policyOf } from '../../stores/policies/policy-store.ts'
 import { decline, Refused } from '../declined.ts'
 import { durationMs } from '../duration.ts'
 import type { InputOf, ReviewOf } from '../operation.ts'
-import { policySettings, withPolicyStore } from '../policy-settings.ts'
+import { withPolicyStore } from '../policy-settings.ts'
 import { soleAuthorOf } from './author.ts'
 import { notedEngine } from './candidate.ts'
 import type { policyPromote } from './descriptions.ts'
@@ -17,13 +17,13 @@ type PromoteInput = InputOf<typeof policyPromote.input>
 
 /** Makes the shadow live, if its evidence allows it. */
 export const review: ReviewOf<typeof policyPromote> = (input, caller) =>
-  withRemarks(caller, async ({ context, tell }) => {
+  withRemarks(caller, async (reviewing) => {
     const { revision, after } = input
     checkRevision(revision)
     checkOver(input.over)
     const { allowLost } = waitingOf(input)
     const afterMs = after === undefined ? 0 : durationMs('after', after)
-    const settings = policySettings(context.configFile, context)
+    const { settings, tell } = reviewing
     refuseFiles(settings)
     const terms = { afterMs, maxWouldDeny: input['max-would-deny'], allowLost }
 
@@ -35,7 +35,7 @@ export const review: ReviewOf<typeof policyPromote> = (input, caller) =>
       tell({ obstacles, terms })
       throw new Refused({ document: { ok: false, obstacles, evidence }, outcome: 'no' })
     }
-    return reviewPromotion(shadow, input, { settings, context, tell })
+    return reviewPromotion(shadow, input, reviewing)
   })
 
 async function reviewPromotion(

@@ -16,7 +16,7 @@ import { InvalidInput } from '../invalid-input.ts'
 import type { ReviewOf } from '../operation.ts'
 import { diffDocument } from '../policy/diff-document.ts'
 import { readPublished } from '../policy/versions.ts'
-import { policySettings, withPolicyStore } from '../policy-settings.ts'
+import { withPolicyStore } from '../policy-settings.ts'
 import { authorOf } from './author.ts'
 import { readOver, writeProposed } from './base.ts'
 import { readNamed } from './candidate.ts'
@@ -38,14 +38,13 @@ export interface ProposalExtras {
 
 /** Checks, tests and compares a policy. The commit stores it for others to review and sign. */
 export const review: ReviewOf<typeof policyPropose, ProposalExtras> = (input, caller) =>
-  withRemarks(caller, async ({ context, tell }) => {
+  withRemarks(caller, async (reviewing) => {
     const message = input.message.trim()
     if (message === '') {
       throw new InvalidInput(undefined, '-m is required: give the reason for this change')
     }
     checkOver(input.over)
-    const settings = policySettings(context.configFile, context)
-    const reviewing = { settings, context, tell }
+    const { settings, context } = reviewing
     const { author, signer } = await authorOf(input, reviewing)
     const name = input.dir ?? settings.directory
     const read = () =>

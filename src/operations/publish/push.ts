@@ -5,7 +5,7 @@ import { InvalidInput } from '../invalid-input.ts'
 import type { InputOf, Reviewed, ReviewOf } from '../operation.ts'
 import { diffDocument } from '../policy/diff-document.ts'
 import { readVersion } from '../policy/versions.ts'
-import { policySettings, withPolicyStore } from '../policy-settings.ts'
+import { withPolicyStore } from '../policy-settings.ts'
 import { authorOf, soleAuthorOf } from './author.ts'
 import { baseNotWritten, readOver, writeBase, writeProposed } from './base.ts'
 import { notedEngine, readCandidate, readNamed } from './candidate.ts'
@@ -38,17 +38,16 @@ type PushInput = InputOf<typeof policyPush.input>
 /** Publishes a directory, or a proposal that enough people have signed, or makes a policy the shadow. */
 export const review: ReviewOf<typeof policyPush> = (input, context) => {
   const { shadow, revision: name } = input
-  return withRemarks<Plan, Document, unknown>(context, (asked) => {
-    if (shadow) return reviewShadowPush(input, asked)
-    return isRevision(name) ? reviewProposal(name, input, asked) : reviewDirectory(input, asked)
+  return withRemarks<Plan, Document, unknown>(context, (reviewing) => {
+    if (shadow) return reviewShadowPush(input, reviewing)
+    return isRevision(name)
+      ? reviewProposal(name, input, reviewing)
+      : reviewDirectory(input, reviewing)
   })
 }
 
 type Plan = PublishPlan | ShadowPlan
 type Document = PublishedDocument | ShadowPushed
-type Asked = Omit<ReviewIo, 'settings'>
-
-const settingsOf = ({ context }: Asked) => policySettings(context.configFile, context)
 
 function reasonOf(message: string | undefined): string {
   const reason = (message ?? '').trim()
@@ -57,12 +56,11 @@ function reasonOf(message: string | undefined): string {
 }
 
 /** A policy directory that is valid and tested. */
-async function reviewDirectory(input: PushInput, asked: Asked) {
+async function reviewDirectory(input: PushInput, reviewing: ReviewIo) {
   const message = reasonOf(input.message)
   checkOver(input.over)
   waitingOf(input)
-  const settings = settingsOf(asked)
-  const reviewing = { ...asked, settings }
+  const { settings, context } = reviewing
   const name = input.revision ?? settings.directory
   const sole = await soleAuthorOf(input, name, reviewing)
   const candidate = await readCandidate(name, input, reviewing)
@@ -70,7 +68,7 @@ async function reviewDirectory(input: PushInput, asked: Asked) {
   const over = await readOver(input.over, name, place)
   const settle = async () => {
     const isNoted = place === undefined || (await writeBase(place, set.revision))
-    if (!isNoted && input.over === undefined) told(asked.context)({ note: baseNotWritten(name) })
+    if (!isNoted && input.over === undefined) told(context)({ note: baseNotWritten(name) })
   }
   const publication = { ...candidate, ...sole, kind: 'push' as const, message, over }
   return reviewPublishing(async () => publication, { input, reviewing, settle })
@@ -86,7 +84,7 @@ type ProposalInput = PublishInput &
 export async function reviewProposal(
   name: string,
   input: ProposalInput,
-  asked: Asked,
+  reviewing: ReviewIo,
   promotion?: Promotion,
 ) {
   checkOver(input.over)
@@ -98,7 +96,6 @@ export async function reviewProposal(
     throw new InvalidInput(undefined, `${shown} ${why}`)
   }
   waitingOf(input)
-  const reviewing = { ...asked, settings: settingsOf(asked) }
   return reviewPublishing(
     async (parts) => {
       const approved = await openApproved(name, parts)
@@ -125,16 +122,14 @@ async function openApproved(name: string, parts: ReviewParts): Promise<OpenPropo
 /** A policy to evaluate beside the live one. */
 async function reviewShadowPush(
   input: PushInput,
-  asked: Asked,
+  reviewing: ReviewIo,
 ): Promise<Reviewed<ShadowPlan, ShadowPushed>> {
   if (input.over !== undefined) {
     const message = '--over is for the live policy: a shadow replaces only another shadow'
     throw new InvalidInput(undefined, message)
   }
   const { seconds, allowLost, expected } = waitingOf(input)
-  const { context } = asked
-  const settings = settingsOf(asked)
-  const reviewing = { ...asked, settings }
+  const { context, settings } = reviewing
   refuseFiles(settings)
   if (settings.trust() !== undefined && input.key === undefined) {
     return decline('refused: policy.trust requires signatures, also for a shadow: add --key FILE')

@@ -19,7 +19,7 @@ import type { Reviewed } from '../operation.ts'
 import { compareAccess } from '../policy/compare-access.ts'
 import { readRecordedMoves } from '../policy/recorded-moves.ts'
 import type { TestReport } from '../policy/run-tests.ts'
-import type { PolicySettings } from '../policy-settings.ts'
+import { type PolicySettings, policySettings } from '../policy-settings.ts'
 import type { ObservedShadow } from './observed-shadow.ts'
 
 /** What a person should know before they agree to a change, or what came of it. */
@@ -106,7 +106,7 @@ async function signedHistory({ settings, context, tell }: ReviewIo): Promise<rea
  */
 export async function withRemarks<Plan, Document, Shown>(
   outer: Context,
-  work: (asked: Pick<ReviewIo, 'context' | 'tell'>) => Promise<Reviewed<Plan, Document, Shown>>,
+  work: (reviewing: ReviewIo) => Promise<Reviewed<Plan, Document, Shown>>,
 ): Promise<Reviewed<Plan, Document, Shown>> {
   const remarks: Remark[] = []
   const tell = (remark: Remark) => void remarks.push(remark)
@@ -114,7 +114,9 @@ export async function withRemarks<Plan, Document, Shown>(
   // What the commit tells comes at once.
   const err = (text: string) => (isOver ? outer.err(text) : tell({ note: text.trimEnd() }))
   try {
-    const reviewed = await work({ context: { ...outer, err }, tell })
+    const context = { ...outer, err }
+    const settings = policySettings(context.configFile, context)
+    const reviewed = await work({ settings, context, tell })
     isOver = true
     return { ...reviewed, shown: { ...(reviewed.shown ?? {}), remarks } }
   } catch (error) {

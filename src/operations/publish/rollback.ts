@@ -1,6 +1,5 @@
 import type { ReviewOf } from '../operation.ts'
 import { readPublished } from '../policy/versions.ts'
-import { policySettings } from '../policy-settings.ts'
 import { soleAuthorOf } from './author.ts'
 import { notedEngine } from './candidate.ts'
 import type { policyRollback } from './descriptions.ts'
@@ -9,13 +8,12 @@ import { withRemarks } from './review.ts'
 
 /** Publishes an earlier revision again. */
 export const review: ReviewOf<typeof policyRollback> = (input, caller) =>
-  withRemarks(caller, async ({ context, tell }) => {
+  withRemarks(caller, async (reviewing) => {
     const { revision, message, over } = input
     checkRevision(revision)
     checkOver(over)
     waitingOf(input)
-    const settings = policySettings(context.configFile, context)
-    const reviewing = { settings, context, tell }
+    const { settings, context } = reviewing
     const sole = await soleAuthorOf(input, revision, reviewing)
     return reviewPublishing(
       async ({ store }) => {

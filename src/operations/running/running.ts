@@ -1,7 +1,9 @@
-import { implement } from '../operation.ts'
+import { functionsOf, implement } from '../operation.ts'
 import * as described from './descriptions.ts'
 
+const asked = functionsOf(() => import('./show-status.ts'))
+
 export const version = implement(described.version, () => import('./show-version.ts'))
-export const status = implement(described.status, () => import('./show-status.ts'))
-export const upstreams = implement(described.upstreams, () => import('./show-upstreams.ts'))
+export const status = implement(described.status, asked('showStatus'))
+export const upstreams = implement(described.upstreams, asked('showUpstreams'))
 export const fleet = implement(described.fleet, () => import('./show-fleet.ts'))

@@ -1,7 +1,7 @@
 import { Fault } from '../../kernel/errors.ts'
 import type { DocumentOf, RunOf } from '../operation.ts'
 import { askOps } from './ask-ops.ts'
-import type { status } from './descriptions.ts'
+import type { status, upstreams } from './descriptions.ts'
 import { opsAddress } from './ops-address.ts'
 
 type Status = Exclude<DocumentOf<typeof status>, { readonly live: boolean }>
@@ -31,7 +31,7 @@ interface Verdict {
 }
 
 /** Shows what a running gateway serves by, and what is wrong with it. */
-export const run: RunOf<typeof status> = async ({ ops: named, live }, context) => {
+export const showStatus: RunOf<typeof status> = async ({ ops: named, live }, context) => {
   const ops = opsAddress(named, context)
   if (live) return { document: await liveAt(ops) }
   const version = await askOps(ops, '/version')
@@ -92,4 +92,16 @@ function toStatus({ version, mode }: Version, verdict: Verdict): Status {
       },
     }),
   }
+}
+
+/** Shows the targets of a running gateway. */
+export const showUpstreams: RunOf<typeof upstreams> = async ({ ops }, context) => {
+  const { status: code, body } = await askOps(opsAddress(ops, context), '/upstreams')
+  if (isReport(body)) return { document: body }
+  const reason = `the gateway answered ${code} without a list of upstreams: it may be older than this command`
+  throw new Fault('gateway', { reason })
+}
+
+function isReport(body: unknown): body is DocumentOf<typeof upstreams> {
+  return Array.isArray(Object(body).upstreams)
 }

@@ -34,6 +34,8 @@ export interface AccessDiff {
 export interface AccountCount {
   readonly enabled: number
   readonly disabled: number
+  /** With names: of the enabled ones. */
+  readonly names?: readonly string[] | undefined
 }
 
 export interface AuditEntry {
@@ -1229,6 +1231,27 @@ export interface PolicyShadowChange {
   readonly disagreements?: readonly Disagreement[] | undefined
 }
 
+export interface PolicySimulate {
+  readonly roleKey: string
+  readonly withRoles: readonly string[]
+  readonly gains: RoleDifferences
+  readonly losses: RoleDifferences
+  readonly account?: {
+    readonly userId: string
+    readonly username: string
+    /** null: the account has no role. */
+    readonly roleKey: string | null
+    readonly roleId?: string | undefined
+    readonly roleName?: string | undefined
+    readonly dataScope?: string | undefined
+    readonly enabled?: boolean | undefined
+    readonly kind?: 'service' | undefined
+  } | undefined
+  readonly policy: string
+  readonly revision: string
+  readonly notes: readonly string[]
+}
+
 export interface PolicyStatus {
   /** Whether every known replica uses the live revision. */
   readonly converged: boolean
@@ -1628,6 +1651,17 @@ export interface RoleAccess {
     readonly exclusions: readonly ExclusionEffect[]
     readonly areRoutesKnown: boolean
   }
+  readonly account?: {
+    readonly userId: string
+    readonly username: string
+    /** null: the account has no role. */
+    readonly roleKey: string | null
+    readonly roleId?: string | undefined
+    readonly roleName?: string | undefined
+    readonly dataScope?: string | undefined
+    readonly enabled?: boolean | undefined
+    readonly kind?: 'service' | undefined
+  } | undefined
   readonly policy: string
   readonly revision: string
   readonly notes: readonly string[]
@@ -1652,6 +1686,17 @@ export interface RoleComparison {
   readonly comparedWith: string
   readonly more: RoleDifferences
   readonly less: RoleDifferences
+  readonly account?: {
+    readonly userId: string
+    readonly username: string
+    /** null: the account has no role. */
+    readonly roleKey: string | null
+    readonly roleId?: string | undefined
+    readonly roleName?: string | undefined
+    readonly dataScope?: string | undefined
+    readonly enabled?: boolean | undefined
+    readonly kind?: 'service' | undefined
+  } | undefined
   readonly policy: string
   readonly revision: string
   readonly notes: readonly string[]
@@ -2177,6 +2222,8 @@ export interface Questions {
       readonly path: string
       /** count the accounts of each role in the configured database */
       readonly accounts?: boolean | undefined
+      /** with --accounts, name them */
+      readonly names?: boolean | undefined
       /** published policy to ask about: the live one or a revision of the history */
       readonly revision?: string | undefined
       /** domain to ask about, under a model with one: Casbin's r = sub, dom, obj, act (if the host is the domain, --host is enough) */
@@ -2189,11 +2236,34 @@ export interface Questions {
     readonly document: PolicyWho
     readonly formats: 'text' | 'csv'
   }
-  /** list everything that a role may do */
+  /** show what an account would gain and lose with another role */
+  readonly 'policy/simulate': {
+    readonly input: {
+      /** the account */
+      readonly user: string
+      /** role that the account would have */
+      readonly 'add-role': string
+      /** role that it would no longer have: the one that it has now */
+      readonly 'remove-role'?: string | undefined
+      /** published policy to ask about: the live one or a revision of the history */
+      readonly revision?: string | undefined
+      /** domain to ask about, under a model with one: Casbin's r = sub, dom, obj, act (if the host is the domain, --host is enough) */
+      readonly domain?: string | undefined
+      /** answer for this date or time, such as 2026-12-01: lines that have expired by then do not count (default: now) */
+      readonly at?: string | undefined
+      /** answer for requests to this host, such as api.example.com (default: a host that no route names) */
+      readonly host?: string | undefined
+    }
+    readonly document: PolicySimulate
+    readonly formats: 'text' | 'csv'
+  }
+  /** list everything that a role or an account may do */
   readonly 'policy/can': {
     readonly input: {
       /** role key, such as editor */
-      readonly role: string
+      readonly role?: string | undefined
+      /** ask for the role of this account */
+      readonly user?: string | undefined
       /** show the differences from this role instead */
       readonly compare?: string | undefined
       /** published policy to ask about: the live one or a revision of the history */

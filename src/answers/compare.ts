@@ -15,7 +15,7 @@ interface RoleDifference extends HeldRule {
   readonly isUnserved: boolean
 }
 
-interface RoleDifferences {
+export interface RoleDifferences {
   readonly differences: readonly RoleDifference[]
   /** The role may make every call, and the other one may not: no rule shows the difference. */
   readonly isEverything: boolean

@@ -4,9 +4,12 @@ import type { AccessRoute } from '../../src/admission/routes.ts'
 import { evaluate } from '../../src/admission/verdict.ts'
 import { can } from '../../src/answers/can.ts'
 import { differencesOf } from '../../src/answers/compare.ts'
+import { inDomain } from '../../src/answers/in-domain.ts'
 import { cellKinds, matrix } from '../../src/answers/matrix.ts'
 import { rolesIn, type Scope } from '../../src/answers/query-scope.ts'
+import { simulate } from '../../src/answers/simulate.ts'
 import { who } from '../../src/answers/who.ts'
+import { compile } from '../../src/policy/engine/compile.ts'
 import type { Rule } from '../../src/policy/rule/rule.ts'
 import { matches, methodsOf, paths, randomScope } from './random-scopes.ts'
 
@@ -150,5 +153,51 @@ describe('for random policies and configurations', () => {
       }),
       { numRuns: 25 },
     )
+  })
+
+  test('a simulation finds exactly what an account with the other roles may do more and less', () => {
+    let [gained, lost] = [0, 0]
+    const roles = fc.constantFrom('clerk', 'viewer', 'lead', 'nobody')
+
+    fc.assert(
+      fc.property(randomScope, roles, roles, fc.boolean(), (asked, from, added, isInstead) => {
+        const { whole, domain, admission } = asked
+        const to = isInstead ? [added] : [...new Set([from, added])]
+        const { gains, losses } = simulate(asked, { set: whole, at: Date.now(), domain, from, to })
+        // The account gets a role of its own, as an administrator would write it.
+        const origin = { file: 'policy.csv', line: 99 }
+        const links = to.map((parentKey) => {
+          return { roleKey: 'own', parentKey, origin, ...(domain && { domain }) }
+        })
+        const inheritances = [...whole.inheritances, ...links]
+        const compiled = compile({ ...whole, inheritances })
+        const policies = domain === undefined ? compiled : inDomain(compiled, domain)
+        const after = { admission, policies }
+        const all = asked.policies.set.rules.flatMap((rule) => callsOf(asked, rule))
+        const [may, would] = [
+          (call: Call) => isAllowed(asked, from, call),
+          (call: Call) => isAllowed(after, to.length > 1 ? 'own' : added, call),
+        ]
+        for (const [found, one, other] of [
+          [gains, would, may],
+          [losses, may, would],
+        ] as const) {
+          const isTrue = (call: Call) => one(call) && !other(call)
+          const truth = all.filter(isTrue)
+          if (found.isEverything) continue
+          for (const { example } of found.differences) expect(isTrue(example)).toBe(true)
+          const isListed = (call: Call) =>
+            found.differences.some(({ rule }) => {
+              return methodsOf(rule.method).includes(call.method) && matches(rule.path, call.path)
+            })
+          expect(truth.filter((call) => !isListed(call))).toEqual([])
+          if (found === gains) gained += truth.length
+          else lost += truth.length
+        }
+      }),
+      { numRuns: 200 },
+    )
+
+    expect(Math.min(gained, lost)).toBeGreaterThan(100)
   })
 })

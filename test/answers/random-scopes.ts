@@ -4,6 +4,7 @@ import { createAdmission } from '../../src/admission/verdict.ts'
 import { inDomain } from '../../src/answers/in-domain.ts'
 import type { Scope } from '../../src/answers/query-scope.ts'
 import { compile } from '../../src/policy/engine/compile.ts'
+import type { PolicySet } from '../../src/policy/set/policy-set.ts'
 import { policySet } from '../policy/policy-text.ts'
 
 /** Segments that rules and routes name, ones that begin like them, and one that nothing names. */
@@ -100,7 +101,7 @@ const modelWithDomain = model('')
   .replace('g(r.sub, p.sub)', 'g(r.sub, p.sub, r.dom) && (r.dom == p.dom || p.dom == "*")')
 
 /** Puts each line into a domain: most of them into `north`, which is asked about. */
-function policiesInDomain(lines: readonly string[], exclusions: string) {
+function setWithDomains(lines: readonly string[], exclusions: string) {
   const where = (line: string) => {
     const choice = [...line].reduce((sum, each) => sum + each.charCodeAt(0), 0) % 4
     return ['north', '*', 'south', 'north'][choice] ?? ''
@@ -110,12 +111,17 @@ function policiesInDomain(lines: readonly string[], exclusions: string) {
       ? `${line}, ${where(line) === 'south' ? 'south' : 'north'}`
       : line.replace(/^(p, \w+)/, `$1, ${where(line)}`),
   )
-  const set = policySet({ modelText: modelWithDomain, lines: placed, exclusions })
-  return inDomain(compile(set), 'north')
+  return policySet({ modelText: modelWithDomain, lines: placed, exclusions })
+}
+
+/** What the answers are about, and the policy with the lines of all domains. */
+interface RandomScope extends Scope {
+  readonly whole: PolicySet
+  readonly domain: string | undefined
 }
 
 /** Policies with deny rules, inheritance and exclusions, in configurations of all kinds. */
-export const randomScope: fc.Arbitrary<Scope> = fc
+export const randomScope: fc.Arbitrary<RandomScope> = fc
   .record({
     rules: fc.uniqueArray(rule, { minLength: 1, maxLength: 8 }),
     inheritances: fc.uniqueArray(inheritance, { maxLength: 3 }),
@@ -130,16 +136,17 @@ export const randomScope: fc.Arbitrary<Scope> = fc
     hasDomain: fc.constantFrom(false, false, true),
     superuser: fc.constantFrom('', '', '', ' || r.sub == "root"', ' || g(r.sub, "clerk")'),
   })
-  .map(({ rules, inheritances, exclusions, routes, superuser, assumedHost, ...others }) => ({
-    policies: others.hasDomain
-      ? policiesInDomain([...rules, ...inheritances], exclusions.join('\n'))
-      : compile(
-          policySet({
-            modelText: model(superuser),
-            lines: [...rules, ...inheritances],
-            exclusions: exclusions.join('\n'),
-          }),
-        ),
+  .map(({ rules, inheritances, exclusions, ...others }) => {
+    const lines = [...rules, ...inheritances]
+    const modelText = model(others.superuser)
+    const whole = others.hasDomain
+      ? setWithDomains(lines, exclusions.join('\n'))
+      : policySet({ modelText, lines, exclusions: exclusions.join('\n') })
+    return { ...others, whole, domain: others.hasDomain ? 'north' : undefined }
+  })
+  .map(({ whole, domain, routes, assumedHost, ...others }) => ({
+    ...{ whole, domain },
+    policies: domain === undefined ? compile(whole) : inDomain(compile(whole), domain),
     admission: {
       ...createAdmission({
         routes,

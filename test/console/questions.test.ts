@@ -7,6 +7,7 @@ const queries: Readonly<Record<string, string>> = {
   'policy explain': '?role=editor&method=GET&path=/api/v1/public/a',
   'policy who': '?method=GET&path=/api/v1/public/a',
   'policy can': '?role=editor',
+  'policy simulate': '?user=editor&add-role=viewer',
   'user show': '?name=editor',
   'role show': '?key=editor',
 }

@@ -21,6 +21,10 @@ export const questions: Readonly<
   ],
   'policy who': [
     ['?method=GET&path=/orders&accounts=true', 'policy who GET /orders --accounts'],
+    [
+      '?method=GET&path=/orders&accounts=true&names=true',
+      'policy who GET /orders --accounts --names',
+    ],
     ['?method=PUT&path=/orders&revision=live', 'policy who PUT /orders --revision live'],
     ['?method=GET&path=--help', 'policy who GET -- --help'],
   ],
@@ -28,6 +32,11 @@ export const questions: Readonly<
     ['?role=clerk', 'policy can clerk'],
     ['?role=lead&compare=clerk', 'policy can lead --compare clerk'],
     ['?role=nurse', 'policy can nurse'],
+    ['?user=admin', 'policy can --user admin'],
+  ],
+  'policy simulate': [
+    ['?user=admin&add-role=clerk', 'policy simulate --user admin --add-role clerk'],
+    ['?user=ghost&add-role=clerk', 'policy simulate --user ghost --add-role clerk'],
   ],
   'policy guard': [['', 'policy guard']],
   'policy open': [['?host=api.example.com', 'policy open --host api.example.com']],

@@ -81,7 +81,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     programs: ['git'],
     files: ['policies'],
   },
-  'docs/policy-questions.md': { commands: 16, ports: [8001], files: ['policies', 'samples'] },
+  'docs/policy-questions.md': { commands: 18, ports: [8001], files: ['policies', 'samples'] },
   'docs/policy-trust.md': {
     commands: 20,
     servers: ['redis', 'postgres'],

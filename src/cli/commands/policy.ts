@@ -60,6 +60,11 @@ export const policyCommands: readonly Command[] = [
     output: tableOption,
     view: async () => (await import('../questions/can-view.ts')).policyCanView,
   }),
+  operationCommand(policy.policySimulate, {
+    ...{ ...help['policy simulate'], ...beforePolicies },
+    output: tableOption,
+    view: async () => (await import('../questions/comparison.ts')).policySimulateView,
+  }),
   operationCommand(policy.policyGuard, {
     ...{ ...help['policy guard'], ...beforePolicies },
     view: async () => (await import('../questions/guard-view.ts')).policyGuardView,

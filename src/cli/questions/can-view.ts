@@ -1,5 +1,5 @@
 import type { DocumentOf } from '../../operations/operation.ts'
-import { isAllowing } from '../../operations/policy/can.ts'
+import { isAllowing, type Rows } from '../../operations/policy/can.ts'
 import type { policyCan } from '../../operations/policy/descriptions.ts'
 import { placeOf, untilNote } from '../../operations/policy/rule-line.ts'
 import { answererOf, routeLabel } from '../../operations/policy/verdict-words.ts'
@@ -14,8 +14,8 @@ type EffectiveRule = CanAnswer['unserved'][number]
 type Rule = EffectiveRule['rule']
 type AccessRoute = NonNullable<CanAnswer['routes'][number]['route']>
 
-export const policyCanView: ViewOf<typeof policyCan, string> = {
-  text({ document, shown = '' }) {
+export const policyCanView: ViewOf<typeof policyCan, Rows> = {
+  text({ document, shown = [] }) {
     const err = noteLines(document.notes)
     if ('comparedWith' in document) return { out: formatComparison(document, shown), err }
     const open = document.unrestricted === undefined ? formatOpen(document.open) : ''
@@ -28,13 +28,10 @@ export const policyCanView: ViewOf<typeof policyCan, string> = {
 }
 
 /** The rules of a role by route. */
-function formatCan(answer: CanAnswer, policy: string): string {
-  const { roleKey, routes, unserved, ineffective, inherits } = answer
+function formatCan(answer: CanAnswer, about: Rows): string {
+  const { roleKey, account, routes, unserved, ineffective, inherits } = answer
   const wide = rulesOfManyRoutes(routes)
-  const head = [
-    ['policy', policy],
-    ...(inherits.length === 0 ? [] : [['inherits', inherits.join(', ')]]),
-  ]
+  const head = [...about, ...(inherits.length === 0 ? [] : [['inherits', inherits.join(', ')]])]
   const groups = routes.map(({ route, rules }) => {
     return section(
       route === undefined ? 'any route' : titleOfRoute(route),
@@ -42,7 +39,7 @@ function formatCan(answer: CanAnswer, policy: string): string {
     )
   })
   return [
-    `${printable(`${roleKey}: ${titleOf(answer)}`)}\n`,
+    `${printable(`${account === undefined ? roleKey : `${account.username} (role ${roleKey})`}: ${titleOf(answer)}`)}\n`,
     formatTable(head, '  '),
     section(
       'several routes',

@@ -1,21 +1,46 @@
 import type { DocumentOf } from '../../operations/operation.ts'
-import type { policyCan } from '../../operations/policy/descriptions.ts'
+import type { Rows } from '../../operations/policy/can.ts'
+import type { policyCan, policySimulate } from '../../operations/policy/descriptions.ts'
 import { placeOf, untilNote } from '../../operations/policy/rule-line.ts'
 import { count, formatTable, printable } from '../format.ts'
+import { noteLines, type ViewOf } from '../view.ts'
 import { formatCsv, ruleColumns, ruleTitles, withoutRule } from './csv.ts'
 
 export type Comparison = Extract<DocumentOf<typeof policyCan>, { readonly comparedWith: string }>
 
 /** What each of two roles may do and the other may not. */
-export function formatComparison(comparison: Comparison, policy: string): string {
+export function formatComparison(comparison: Comparison, about: Rows): string {
   const { roleKey, comparedWith, more, less } = comparison
   const counts = `${count(more.differences.length, 'rule')} more, ${less.differences.length} less`
   return [
     `${printable(`${roleKey} compared with ${comparedWith}: ${counts}`)}\n`,
-    formatTable([['policy', policy]], '  '),
+    formatTable(about, '  '),
     section(roleKey, comparedWith, more),
     section(comparedWith, roleKey, less),
   ].join('')
+}
+
+/** What an account would gain and lose. */
+export const policySimulateView: ViewOf<typeof policySimulate, Rows> = {
+  text({ document, shown = [] }) {
+    const { gains, losses, account, withRoles, roleKey, notes } = document
+    const counts = `gains ${count(gains.differences.length, 'rule')}, loses ${losses.differences.length}`
+    const [now, then] = [`as ${roleKey}`, `as ${withRoles.join(' and ')}`]
+    const out = [
+      `${printable(`${account?.username} ${then}: ${counts}`)}\n`,
+      formatTable(shown, '  '),
+      section(then, now, gains),
+      section(now, then, losses),
+    ]
+    return { out: out.join(''), err: noteLines(notes) }
+  },
+  csv({ document: { gains, losses, notes } }) {
+    const sides = [
+      { side: 'gains', found: gains },
+      { side: 'loses', found: losses },
+    ]
+    return { out: differencesCsv('change', sides), err: noteLines(notes) }
+  },
 }
 
 function section(one: string, other: string, found: Comparison['more']): string {
@@ -41,17 +66,26 @@ function section(one: string, other: string, found: Comparison['more']): string 
 /** A line for each rule by which one of two roles may do what the other may not. */
 export function compareCsv({ roleKey: first, comparedWith, more, less }: Comparison): string {
   const sides = [
-    { roleKey: first, found: more },
-    { roleKey: comparedWith, found: less },
+    { side: first, found: more },
+    { side: comparedWith, found: less },
   ]
-  const rows = sides.flatMap(({ roleKey, found }) => [
-    ...(found.isEverything ? [[roleKey, 'everything', ...withoutRule, '']] : []),
+  return differencesCsv('only role', sides)
+}
+
+interface Side {
+  readonly side: string
+  readonly found: Comparison['more']
+}
+
+function differencesCsv(title: string, sides: readonly Side[]): string {
+  const rows = sides.flatMap(({ side, found }) => [
+    ...(found.isEverything ? [[side, 'everything', ...withoutRule, '']] : []),
     ...found.differences.map((each) => [
-      roleKey,
+      side,
       each.isWhole ? 'all calls' : 'some calls',
       ...ruleColumns(each),
       each.isUnserved ? 'no' : 'yes',
     ]),
   ])
-  return formatCsv([['only role', 'may', ...ruleTitles, 'served'], ...rows])
+  return formatCsv([[title, 'may', ...ruleTitles, 'served'], ...rows])
 }

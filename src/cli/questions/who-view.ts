@@ -81,15 +81,18 @@ function throughOf({ rule, via, until, alsoAllowedBy }: RoleByRule): [string, st
 /** A line for each role that may make a call, and for each that a deny rule takes it from. */
 export function whoCsv(answer: WhoAnswer, counts: WhoExtras['counts']): string {
   const titles = ['role', 'may', 'by', ...ruleTitles]
+  const isNamed = Object.values(counts ?? {}).some((each) => each?.names !== undefined)
   const counted = counts === undefined ? [] : ['accounts', 'disabled accounts']
+  if (isNamed) counted.push('names')
   const rows = csvRows(answer).map((row) => [...row, ...countColumns(row[0] ?? '', counts)])
   return formatCsv([[...titles, ...counted], ...rows])
 }
 
 function countColumns(roleKey: string, counts: WhoExtras['counts']): readonly string[] {
   if (counts === undefined) return []
-  const { enabled, disabled } = counts[roleKey] ?? {}
-  return [enabled, disabled].map((number) => (number === undefined ? '' : String(number)))
+  const { enabled, disabled, names } = counts[roleKey] ?? {}
+  const numbers = [enabled, disabled].map((number) => (number === undefined ? '' : String(number)))
+  return names === undefined ? numbers : [...numbers, names.join(', ')]
 }
 
 function csvRows(answer: WhoAnswer): string[][] {

@@ -1,5 +1,5 @@
 import { can } from '../../answers/can.ts'
-import { differencesOf } from '../../answers/compare.ts'
+import { differencesOf, type RoleDifferences } from '../../answers/compare.ts'
 import { openEndpoints } from '../../answers/open.ts'
 import { rolesIn } from '../../answers/query-scope.ts'
 import type { EffectiveRule } from '../../answers/rule-effects.ts'
@@ -8,23 +8,46 @@ import { decline } from '../declined.ts'
 import type { RunOf } from '../operation.ts'
 import { dated } from './dated.ts'
 import type { policyCan } from './descriptions.ts'
-import { aboutPolicy, findPolicy, inexact, type PolicyQuery, policyName } from './policy-query.ts'
+import { findRole } from './find-caller.ts'
+import {
+  aboutPolicy,
+  checkQuery,
+  findPolicy,
+  inexact,
+  type PolicyQuery,
+  policyName,
+} from './policy-query.ts'
 
-/** Lists everything that a role may do, or what it may do and another may not. */
-export const run: RunOf<typeof policyCan, string> = async (input, context) => {
-  const { role, compare } = input
+/** About whom and which policy, as a table. */
+export type Rows = readonly (readonly string[])[]
+
+/** What a role or an account may do, with rows about them, or what another role may not. */
+export const run: RunOf<typeof policyCan, Rows> = async (input, context) => {
+  const { compare } = input
+  checkQuery(input)
+  const { roleKey: role, rows, facts, notes: about } = await findRole(input, context)
   const query = await findPolicy({ ...input, config: context.configFile }, context)
   for (const each of [role, compare]) {
     if (each !== undefined) requireRole(each, query)
   }
-  const shown = policyName(query)
-  if (compare !== undefined) return { ...compared(query, role, compare), shown }
+  const shown = [...rows, ['policy', policyName(query)]]
+  if (compare !== undefined) {
+    const more = differencesOf(query, role, compare)
+    const less = differencesOf(query, compare, role)
+    const { notes, outcome } = compared(query, more, less)
+    const answer = { roleKey: role, comparedWith: compare, more, less }
+    const document = dated({ ...answer, ...aboutPolicy(query, [...notes, ...about]) })
+    return { document: { ...document, ...facts }, outcome, shown }
+  }
   const answer = can(query, role)
-  const notes = answer.isExact ? [] : inexact(query, answer.unasked)
+  const notes = [...(answer.isExact ? [] : inexact(query, answer.unasked)), ...about]
   const isAnything =
     answer.unrestricted !== undefined || answer.routes.some(({ rules }) => rules.some(isAllowing))
   return {
-    document: dated({ ...answer, open: openEndpoints(query), ...aboutPolicy(query, notes) }),
+    document: {
+      ...dated({ ...answer, open: openEndpoints(query), ...aboutPolicy(query, notes) }),
+      ...facts,
+    },
     outcome: isAnything ? 'done' : 'no',
     shown,
   }
@@ -35,19 +58,17 @@ export function isAllowing({ effect }: Pick<EffectiveRule, 'effect'>): boolean {
   return effect === 'allows' || effect === 'partly'
 }
 
-function compared(query: PolicyQuery, roleKey: string, comparedWith: string) {
-  const more = differencesOf(query, roleKey, comparedWith)
-  const less = differencesOf(query, comparedWith, roleKey)
+/** How a comparison ends, and what it may miss. */
+export function compared(query: PolicyQuery, more: RoleDifferences, less: RoleDifferences) {
   const isExact = more.isExact && less.isExact
-  const notes = isExact ? [] : inexact(query, Math.max(more.unasked, less.unasked))
   const isMore = more.isEverything || more.differences.length > 0
   return {
-    document: dated({ roleKey, comparedWith, more, less, ...aboutPolicy(query, notes) }),
+    notes: isExact ? [] : inexact(query, Math.max(more.unasked, less.unasked)),
     outcome: isMore ? 'done' : 'no',
   } as const
 }
 
-function requireRole(roleKey: string, { whole, name }: PolicyQuery): void {
+export function requireRole(roleKey: string, { whole, name }: PolicyQuery): void {
   const roles = rolesIn(whole)
   // Only its matcher knows which roles a model that Casbin evaluates allows.
   if (roleKey === 'admin' || roles.includes(roleKey) || whole.model.casbin !== undefined) return

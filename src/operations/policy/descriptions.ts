@@ -81,15 +81,32 @@ const differences = Type.Object(
   { title: 'RoleDifferences' },
 )
 
+/** Whom `--user` found. */
+const account = Type.Optional(
+  Type.Object({
+    ...{ userId: text, username: text },
+    roleKey: nullable(text, 'null: the account has no role.'),
+    ...{ roleId: Type.Optional(text), roleName: Type.Optional(text) },
+    ...{ dataScope: Type.Optional(text), enabled: Type.Optional(flag) },
+    kind: Type.Optional(Type.Literal('service')),
+  }),
+)
+const userField = {
+  value: 'NAME',
+  once: true,
+  description: 'ask for the role of this account',
+} as const
+
 export const policyCan = question({
   name: 'policy can',
-  summary: 'list everything that a role may do',
+  summary: 'list everything that a role or an account may do',
   needsThread: true,
   input: {
     role: {
-      ...{ value: 'ROLE', required: 'give the key of the role' },
+      ...({ value: 'ROLE', unless: ['user'] } as const),
       description: 'role key, such as editor',
     },
+    user: userField,
     compare: { value: 'ROLE', description: 'show the differences from this role instead' },
     ...askedFields,
   },
@@ -107,18 +124,49 @@ export const policyCan = question({
           }),
         ),
         ...{ unserved: list(effective), ineffective: list(effective), isExact: flag },
-        ...{ unasked: whole, open: Type.Object(open), ...about },
+        ...{ unasked: whole, open: Type.Object(open), account, ...about },
       },
       { title: 'RoleAccess' },
     ),
     Type.Object(
-      { roleKey: text, comparedWith: text, more: differences, less: differences, ...about },
+      {
+        ...{ roleKey: text, comparedWith: text, more: differences, less: differences },
+        ...{ account, ...about },
+      },
       { title: 'RoleComparison' },
     ),
   ]),
 })
 
-const accountCount = Type.Object({ enabled: whole, disabled: whole }, { title: 'AccountCount' })
+export const policySimulate = question({
+  name: 'policy simulate',
+  summary: 'show what an account would gain and lose with another role',
+  needsThread: true,
+  input: {
+    user: { ...userField, required: 'give the account', description: 'the account' },
+    'add-role': {
+      ...{ value: 'ROLE', required: 'give the role to add' },
+      description: 'role that the account would have',
+    },
+    'remove-role': {
+      value: 'ROLE',
+      description: 'role that it would no longer have: the one that it has now',
+    },
+    ...askedFields,
+  },
+  document: Type.Object({
+    ...{ roleKey: text, withRoles: list(text), gains: differences, losses: differences },
+    ...{ account, ...about },
+  }),
+})
+
+const accountCount = Type.Object(
+  {
+    ...{ enabled: whole, disabled: whole },
+    names: Type.Optional(Type.Array(text, { description: 'With names: of the enabled ones.' })),
+  },
+  { title: 'AccountCount' },
+)
 const accounts = Type.Optional(
   nullable(accountCount, 'null: the database could not be asked, and a note says why.'),
 )
@@ -138,6 +186,7 @@ export const policyWho = question({
       description: 'request path, or https://HOST/PATH; a query string is ignored',
     },
     accounts: { description: 'count the accounts of each role in the configured database' },
+    names: { description: 'with --accounts, name them' },
     ...askedFields,
   },
   document: Type.Object({
@@ -168,7 +217,7 @@ export const policyExplain = question({
       ...{ value: 'PATH', required: 'give the path' },
       description: 'request path, or https://HOST/PATH; the policy does not see a query string',
     },
-    user: { value: 'NAME', once: true, description: 'ask for the role of this account' },
+    user: userField,
     token: {
       ...{ value: 'TOKEN|-', once: true, local: true },
       description:
@@ -189,15 +238,7 @@ export const policyExplain = question({
     ...{ roleKey: nullable(text, 'null: the gateway does not identify the caller.'), ...call },
     ...{ host: Type.Optional(text), isUnserved: flag },
     ...{ refusal: Type.Optional(word<CallRefusal>()), refused: Type.Optional(text) },
-    account: Type.Optional(
-      Type.Object({
-        ...{ userId: text, username: text },
-        roleKey: nullable(text, 'null: the account has no role.'),
-        ...{ roleId: Type.Optional(text), roleName: Type.Optional(text) },
-        ...{ dataScope: Type.Optional(text), enabled: Type.Optional(flag) },
-        kind: Type.Optional(Type.Literal('service')),
-      }),
-    ),
+    account,
     token: Type.Optional(Type.Object({ id: text, expiresAt: text, caller })),
     ...{ route: nullable(text), access: nullable(access), upstream: nullable(text) },
     ...{ isFixedResponse: flag, endpoint: nullable(text) },

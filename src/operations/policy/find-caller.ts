@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { decline } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { InputOf } from '../operation.ts'
 import { callerOfAccount } from './account-caller.ts'
@@ -39,6 +40,13 @@ export async function findCaller(
   }
   const name = 'a caller without a token'
   return { name, problem: 'token-missing', rows: [], facts: {}, notes: [] }
+}
+
+/** The same for a question about all calls: declines an account that cannot log in. */
+export async function findRole({ role, user }: Pick<Named, 'role' | 'user'>, context: Context) {
+  const caller = await findCaller({ role, user, token: undefined, anonymous: false }, context)
+  if (caller.roleKey !== undefined) return caller
+  return decline(`${caller.why}; "postern policy open" lists what needs no login`)
 }
 
 /** The header of a JWT is a JSON object, so its base64url begins with `eyJ`. */

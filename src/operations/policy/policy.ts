@@ -12,6 +12,7 @@ export const policyNames = implement(described.policyNames, () => import('./name
 export const policyOpen = implement(described.policyOpen, () => import('./open.ts'))
 export const policyGuard = implement(described.policyGuard, () => import('./guard.ts'))
 export const policyCan = implement(described.policyCan, () => import('./can.ts'))
+export const policySimulate = implement(described.policySimulate, () => import('./simulate.ts'))
 export const policyWho = implement(described.policyWho, () => import('./who.ts'))
 export const policyExplain = implement(described.policyExplain, () => import('./explain.ts'))
 export const policyFiles = implement(described.policyFiles, () => import('./files.ts'))

@@ -1,6 +1,7 @@
 import { routeLabel } from '../../admission/route-label.ts'
 import { type RoleByRule, type WhoAnswer, who } from '../../answers/who.ts'
 import { methodProblem } from '../../policy/rule/rule.ts'
+import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
 import { type AccountCount, type AccountCounts, countAccounts } from './account-counts.ts'
 import { dated } from './dated.ts'
@@ -20,11 +21,12 @@ export interface WhoExtras {
 
 /** Lists which roles may make a call, and through which line. */
 export const run: RunOf<typeof policyWho, WhoExtras> = async (input, context) => {
-  const { method, path: target } = input
+  const { method, path: target, names } = input
+  if (names && !input.accounts) throw new InvalidInput(undefined, '--names needs --accounts')
   const { path, host } = queryTarget(target, input.host)
   const query = await findPolicy({ ...input, host, config: context.configFile }, context)
   const answer = who(query, { method, path })
-  const accounts = input.accounts ? await countAccounts(query.settings, context) : undefined
+  const accounts = input.accounts ? await countAccounts(query.settings, context, names) : undefined
   const notes = [
     methodProblem(method),
     pathProblem(path),

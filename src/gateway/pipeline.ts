@@ -61,6 +61,10 @@ export function createPipeline(parts: PipelineParts) {
     if (received.endpoint?.open) return parts.responses.toAnyone(received, reply)
     return after(parts.admit(received, parts), (authorized) => {
       const { endpoint } = authorized.received
+      const { rateLimit } = arrival.notes
+      for (let at = 0; rateLimit !== undefined && at < rateLimit.length; at += 2) {
+        reply.setHeader(rateLimit[at] as string, rateLimit[at + 1] as string)
+      }
       if (endpoint !== undefined && endpoint.upstream === undefined) {
         return parts.responses.toCaller(authorized, reply)
       }

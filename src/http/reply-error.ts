@@ -111,6 +111,7 @@ export function extraHeaders(error: unknown): readonly string[] {
 function detailHeaders({
   retryAfterSeconds,
   limit,
+  rateLimit = [],
   allow,
   location,
 }: RefusalDetail): readonly string[] {
@@ -119,6 +120,7 @@ function detailHeaders({
     ...(limit === undefined
       ? []
       : ['X-RateLimit-Limit', String(limit), 'X-RateLimit-Remaining', '0']),
+    ...rateLimit,
     ...(allow === undefined ? [] : ['Allow', allow]),
     ...(location === undefined ? [] : ['Location', location]),
   ]

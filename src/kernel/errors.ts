@@ -9,6 +9,8 @@ export interface RefusalDetail {
   readonly retryAfterSeconds?: number
   /** The rate limit: requests per window. */
   readonly limit?: number
+  /** Its headers of the IETF's draft. */
+  readonly rateLimit?: readonly string[]
   /** The methods that the path supports, for the Allow header. */
   readonly allow?: string
   /** Where a browser goes instead, for the Location header: forward-auth names the login page. */

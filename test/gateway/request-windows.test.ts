@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   createRequestWindows,
@@ -9,13 +10,21 @@ import { until } from '../support/until.ts'
 const limit = { requests: 3, seconds: 60 }
 const start = 6e10
 
+interface Limit {
+  readonly requests: number
+  readonly seconds: number
+  readonly burst?: number
+}
+
 function windows(parts: Partial<RequestWindowParts> = {}) {
   const clock = { now: start }
   const created = createRequestWindows({ now: () => clock.now, shareEveryMs: 5, ...parts })
   onTestFinished(created.close)
-  const take = (name: string, times = 1) =>
-    Array.from({ length: times }, () => created.take(name, limit))
-  return { clock, take }
+  const takeAll = (name: string, times: number, of: Limit) =>
+    Array.from({ length: times }, () => created.take(name, of))
+  const take = (name: string, times = 1, of: Limit = limit) =>
+    takeAll(name, times, of).map(({ retryAfterSeconds }) => retryAfterSeconds)
+  return { clock, take, takeAll }
 }
 
 /** What several replicas add up, in one process. */
@@ -47,6 +56,18 @@ describe('windows of requests', () => {
     clock.now += 60_000
 
     expect(take('a', 4)).toEqual([0, 0, 0, 60])
+  })
+
+  test('say how many are left, and when all are', () => {
+    const { takeAll, clock } = windows()
+    clock.now += 20_500
+
+    expect(takeAll('a', 4, limit)).toEqual([
+      { retryAfterSeconds: 0, remaining: 2, resetSeconds: 40 },
+      { retryAfterSeconds: 0, remaining: 1, resetSeconds: 40 },
+      { retryAfterSeconds: 0, remaining: 0, resetSeconds: 40 },
+      { retryAfterSeconds: 40, remaining: 0, resetSeconds: 40 },
+    ])
   })
 
   test('keep no more names than they may, and keep the one that is in use', () => {
@@ -124,5 +145,100 @@ describe('windows of requests', () => {
 
     expect(batches).toEqual([1000, 500])
     answer()
+  })
+})
+
+describe('a limit with a burst', () => {
+  const bursts: Limit = { requests: 60, seconds: 60, burst: 3 }
+
+  test('lets that many through at once, then one for each interval', () => {
+    const { take, takeAll, clock } = windows()
+
+    expect(takeAll('a', 4, bursts)).toEqual([
+      { retryAfterSeconds: 0, remaining: 2, resetSeconds: 1 },
+      { retryAfterSeconds: 0, remaining: 1, resetSeconds: 2 },
+      { retryAfterSeconds: 0, remaining: 0, resetSeconds: 3 },
+      { retryAfterSeconds: 1, remaining: 0, resetSeconds: 3 },
+    ])
+    clock.now += 999
+    expect(take('a', 1, bursts)).toEqual([1])
+    clock.now += 1
+    expect(take('a', 2, bursts)).toEqual([0, 1])
+    clock.now += 60_000
+    expect(take('a', 4, bursts)).toEqual([0, 0, 0, 1])
+  })
+
+  test('has no boundary around which twice as many pass', () => {
+    const { take, clock } = windows()
+    clock.now += 59_999
+    take('a', 3, bursts)
+    clock.now += 1
+
+    expect(take('a', 1, bursts)).toEqual([1])
+  })
+
+  test('never lets more through than burst and rate, whenever requests come', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 500 }),
+        fc.integer({ min: 1, max: 90 }),
+        fc.integer({ min: 1, max: 50 }),
+        fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 60 }),
+        (requests, seconds, burst, pauses) => {
+          const { take, clock } = windows()
+          const allowed: number[] = []
+          for (const pause of pauses) {
+            clock.now += pause
+            if (take('a', 1, { requests, seconds, burst })[0] === 0) allowed.push(clock.now)
+          }
+          const tooMany = allowed.some((from, first) =>
+            allowed.slice(first).some((to, count) => {
+              const most = burst + ((to - from) * requests) / (seconds * 1000)
+              return count + 1 > most + 0.01
+            }),
+          )
+          expect(tooMany).toBe(false)
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
+  test('allows the next request when it says so', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1000 }),
+        fc.integer({ min: 1, max: 600 }),
+        fc.integer({ min: 1, max: 20 }),
+        (requests, seconds, burst) => {
+          const { take, clock } = windows()
+          const given = { requests, seconds, burst }
+          const [wait = 0] = take('a', burst + 1, given).slice(-1)
+          expect(wait).toBeGreaterThan(0)
+          clock.now += wait * 1000
+          expect(take('a', 1, given)).toEqual([0])
+        },
+      ),
+    )
+  })
+
+  test('counts what other replicas let through', async () => {
+    const { totals, share } = sums()
+    const [here, there] = [windows({ share }), windows({ share })]
+    here.take('a', 3, bursts)
+    await until(() => totals.size === 1)
+
+    expect(there.take('a', 1, bursts)).toEqual([0])
+    await until(() => there.take('a', 1, bursts)[0] !== 0)
+    expect(there.take('a', 1, bursts)[0]).toBeGreaterThan(0)
+  })
+
+  test('takes the place of a window, and gives it back, when a reload changes the limit', () => {
+    const { take } = windows()
+
+    expect(take('a', 4)).toEqual([0, 0, 0, 60])
+    expect(take('a', 4, bursts)).toEqual([0, 0, 0, 1])
+    expect(take('a', 3, { ...bursts, requests: 6 })).toEqual([0, 0, 3])
+    expect(take('a', 1)).toEqual([0])
   })
 })

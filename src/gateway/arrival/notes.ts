@@ -24,6 +24,8 @@ export interface Notes {
   caller?: Caller
   kind?: TokenKind
   carrier?: Carrier
+  /** Headers for the client about the rate limit, if the route has one. */
+  rateLimit?: readonly string[]
   /** Programs such as git send a token by HTTP Basic only after a challenge for it. */
   takesBasic?: boolean
   decision?: Decision

@@ -1,4 +1,5 @@
 import { createLru } from '../../kernel/lru.ts'
+import type { RouteLimit } from './route.ts'
 
 /** The requests that this process allowed under one name since it last shared its count. */
 export interface WindowCount {
@@ -29,13 +30,32 @@ interface Window {
   /** The last known sum of all replicas, and what this process allowed since. */
   count: number
   unshared: number
+  /** Absent without a burst. The next window of the name goes on with it. */
+  readonly bucket: Bucket | undefined
+}
+
+/** A token bucket, as the moment at which it is full again (GCRA). */
+interface Bucket {
+  fullAt: number
+  /** How long one request takes to come back, in ms. */
+  intervalMs: number
+}
+
+type Limit = Pick<RouteLimit, 'requests' | 'seconds' | 'burst'>
+
+/** What `take` found. Zero `retryAfterSeconds`: the request is allowed. */
+interface Taken {
+  readonly retryAfterSeconds: number
+  readonly remaining: number
+  /** When `remaining` is the whole limit again. */
+  readonly resetSeconds: number
 }
 
 /** Further names wait for the next round, so that a message to Redis stays small. */
 const maxShared = 1000
 
 /**
- * Counts requests in windows of fixed length. The count of this process is exact and local; the counts
+ * Counts requests in windows of fixed length or, with a burst, in a token bucket. The count of this process is exact and local; the counts
  * of other replicas arrive in the background, one round later. Keeps at most `maxNames`, and drops the
  * least recently used first.
  */
@@ -46,28 +66,35 @@ export function createRequestWindows(parts: RequestWindowParts) {
   const windows = createLru<Window>(maxNames, (window) => void unshared.delete(window))
   let isSharing = false
 
-  function windowOf(name: string, seconds: number): Window {
-    const number = Math.floor(now() / (seconds * 1000))
+  function windowOf(name: string, { seconds, requests, burst }: Limit, at: number): Window {
+    const number = Math.floor(at / (seconds * 1000))
     const found = windows.get(name)
-    if (found?.window === number) return found
-    const fresh = { name, window: number, seconds, count: 0, unshared: 0 }
+    const intervalMs = (seconds * 1000) / requests
+    if (found?.window === number && (burst === undefined) === (found.bucket === undefined)) {
+      if (found.bucket !== undefined) found.bucket.intervalMs = intervalMs
+      return found
+    }
+    const bucket = burst === undefined ? undefined : (found?.bucket ?? { fullAt: 0, intervalMs })
+    const fresh = { name, window: number, seconds, count: 0, unshared: 0, bucket }
     windows.set(name, fresh)
     return fresh
   }
 
-  /** Counts one request. Returns 0, or the seconds until another one is allowed. */
-  function take(name: string, limit: { readonly requests: number; readonly seconds: number }) {
-    const current = windowOf(name, limit.seconds)
-    if (current.count >= limit.requests) {
-      const endsAt = (current.window + 1) * limit.seconds * 1000
-      return Math.max(1, Math.ceil((endsAt - now()) / 1000))
-    }
+  /** Counts one request, if it is allowed. */
+  function take(name: string, limit: Limit): Taken {
+    const at = now()
+    const current = windowOf(name, limit, at)
+    const taken =
+      current.bucket === undefined
+        ? fromWindow(current, limit, at)
+        : fromBucket(current.bucket, limit.burst ?? 1, at)
+    if (taken.retryAfterSeconds > 0) return taken
     current.count++
     if (share !== undefined) {
       current.unshared++
       unshared.add(current)
     }
-    return 0
+    return taken
   }
 
   async function shareRound(): Promise<void> {
@@ -87,7 +114,12 @@ export function createRequestWindows(parts: RequestWindowParts) {
     const sums = await share(counts)
     batch.forEach((one, index) => {
       // The sum lacks what was counted since the message was sent.
-      one.count = Math.max(one.count, (sums?.[index] ?? 0) + one.unshared)
+      const count = Math.max(one.count, (sums?.[index] ?? 0) + one.unshared)
+      const { bucket } = one
+      if (bucket !== undefined && count > one.count) {
+        bucket.fullAt = Math.max(bucket.fullAt, now()) + (count - one.count) * bucket.intervalMs
+      }
+      one.count = count
     })
     isSharing = false
   }
@@ -96,4 +128,30 @@ export function createRequestWindows(parts: RequestWindowParts) {
   timer?.unref()
 
   return { take, close: () => clearInterval(timer) }
+}
+
+const inSeconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000))
+
+function fromWindow({ window, count }: Window, { requests, seconds }: Limit, at: number): Taken {
+  const resetSeconds = inSeconds((window + 1) * seconds * 1000 - at)
+  const isOver = count >= requests
+  return {
+    retryAfterSeconds: isOver ? resetSeconds : 0,
+    remaining: isOver ? 0 : requests - count - 1,
+    resetSeconds,
+  }
+}
+
+function fromBucket(bucket: Bucket, burst: number, at: number): Taken {
+  const { intervalMs } = bucket
+  const fullAt = Math.max(bucket.fullAt, at) + intervalMs
+  const excess = fullAt - at - burst * intervalMs
+  // Less is an error of rounding.
+  if (excess > 0.01) {
+    const resetSeconds = inSeconds(bucket.fullAt - at)
+    return { retryAfterSeconds: inSeconds(excess), remaining: 0, resetSeconds }
+  }
+  bucket.fullAt = fullAt
+  const remaining = Math.max(0, Math.floor(burst - (fullAt - at) / intervalMs + 0.001))
+  return { retryAfterSeconds: 0, remaining, resetSeconds: inSeconds(fullAt - at) }
 }

@@ -1,8 +1,10 @@
 import { routeLabel } from '../../admission/route-label.ts'
 import { Refusal } from '../../kernel/errors.ts'
+import type { VerifiedToken } from '../../token/tokens.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 import type { Identified, Received } from '../stages.ts'
 import { createRequestWindows, type RequestWindowParts } from './request-windows.ts'
-import type { Route } from './route.ts'
+import type { Route, RouteLimit } from './route.ts'
 
 interface RouteLimitParts extends RequestWindowParts {
   /** The part of an address that a client cannot choose freely. */
@@ -16,30 +18,44 @@ export type RouteLimits = ReturnType<typeof createRouteLimits>
 export function createRouteLimits({ addressBlock, ...parts }: RouteLimitParts) {
   const windows = createRequestWindows(parts)
 
-  function count(route: Route, who: string): void {
-    const { limit } = route
-    if (limit === undefined) return
+  function count(route: Route, limit: RouteLimit, who: string, { notes }: Arrival): void {
+    const { by, requests, seconds } = limit
     const label = routeLabel(route)
-    const retryAfterSeconds = windows.take(`${limit.by} ${who} ${label}`, limit)
-    if (retryAfterSeconds === 0) return
-    throw new Refusal('too-many-requests', {
-      reason: `rate limit of ${label} per ${limit.by}`,
-      retryAfterSeconds,
-      limit: limit.requests,
-    })
+    // All routes to a service share its limit.
+    const isShared = by === 'service' && route.upstream !== undefined
+    const place = isShared ? `${requests}/${seconds}/${limit.burst}` : label
+    const taken = windows.take(`${by} ${who} ${place}`, limit)
+    const { retryAfterSeconds, remaining, resetSeconds } = taken
+    // draft-ietf-httpapi-ratelimit-headers-11: quota, window, remaining, and seconds until it is whole.
+    const rateLimit = [
+      ...['RateLimit-Policy', `"${by}";q=${requests};w=${seconds}`],
+      ...['RateLimit', `"${by}";r=${remaining};t=${resetSeconds}`],
+    ]
+    if (retryAfterSeconds === 0) notes.rateLimit = rateLimit
+    else {
+      const reason = `rate limit of ${label} per ${by}`
+      const detail = { reason, retryAfterSeconds, limit: requests, rateLimit }
+      throw new Refusal('too-many-requests', detail)
+    }
   }
 
   return {
     /** Before `identify`, so that requests without a valid token count too. */
-    byAddress({ route, endpoint, origin }: Received) {
+    byAddress({ route, endpoint, origin, arrival }: Received) {
       if (route?.limit?.by !== 'address' || endpoint !== undefined) return
-      count(route, addressBlock(origin.address))
+      count(route, route.limit, addressBlock(origin.address), arrival)
     },
     /** Before `authorize`, so that calls without permission count too. */
-    byCaller({ received: { route, endpoint }, token }: Identified) {
-      if (route?.limit?.by !== 'caller' || endpoint !== undefined || token === undefined) return
-      count(route, token.caller.userId)
+    byCaller({ received: { route, endpoint, arrival }, token }: Identified) {
+      if (route?.limit === undefined || endpoint !== undefined) return
+      const who = whoOf(route.limit, route, token)
+      if (who !== undefined) count(route, route.limit, who, arrival)
     },
     close: windows.close,
   }
+}
+
+function whoOf({ by }: RouteLimit, { upstream }: Route, token: VerifiedToken | undefined) {
+  if (by === 'service') return upstream ?? ''
+  return by === 'role' ? token?.caller.roleKey : by === 'caller' ? token?.caller.userId : undefined
 }

@@ -59,9 +59,11 @@ export interface Route extends AccessRoute {
   readonly shape?: RouteShape
 }
 
-/** `requests` per `seconds` for each caller or address. */
-interface RouteLimit {
+/** `requests` per `seconds` for each caller, address or role, or for all requests to a service. */
+export interface RouteLimit {
   readonly requests: number
   readonly seconds: number
-  readonly by: 'caller' | 'address'
+  /** How many may come at once; then they come evenly. Unset: all, in windows of the clock. */
+  readonly burst?: number
+  readonly by: 'caller' | 'address' | 'role' | 'service'
 }

@@ -32,10 +32,11 @@ export function checkRoutes(draft: Draft, report: Report): void {
     if (route.access === 'public' && route.reason === undefined) {
       say('reason', ' is required on a public route: say why it needs no login')
     }
-    if (route.access === 'public' && route.limit?.by === 'caller') {
+    const by = route.limit?.by
+    if (route.access === 'public' && (by === 'caller' || by === 'role')) {
       say(
         'limit.by',
-        ': "caller" cannot be used on a public route, which has no caller; use address',
+        `: "${by}" cannot be used on a public route, which has no caller; use address`,
       )
     }
     if (route.access !== 'public' && route.carriers?.length === 0) {

@@ -175,10 +175,14 @@ export const route = group('Path prefix and the upstream that serves it.', {
       description: 'Maximum number of requests per window, for one caller or address.',
     }),
     seconds: integer({ default: 60, from: 1, to: 86_400 }, 'Length of the window, in seconds.'),
-    by: Type.Enum(['caller', 'address'], {
+    burst: optionalInteger(
+      { from: 1, to: 1_000_000_000 },
+      'Requests that may come at once; then one more is allowed every seconds / requests (token bucket). Unset: all of them, in windows of the clock.',
+    ),
+    by: Type.Enum(['caller', 'address', 'role', 'service'], {
       default: 'caller',
       description:
-        'What requests are counted by: caller or address. Public routes require address.',
+        'What requests are counted by: caller, address, role (all its callers together) or service (all requests to the upstream). Public routes require address or service.',
     }),
   }),
   ...shapingSettings,

@@ -7,7 +7,7 @@ export { Problem }
 
 /** Where the console is, and who asks. */
 export interface ClientOptions {
-  /** Its address, such as `http://127.0.0.1:9200`. Unset: that of the page. */
+  /** The address of the console, such as `http://127.0.0.1:9200`. Unset: that of the page. */
   readonly url?: string
   /** The token of a service account. Unset: log in with `post('login', …)`. */
   readonly token?: string

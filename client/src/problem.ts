@@ -3,7 +3,7 @@ export class Problem extends Error {
   readonly status: number
   /** Which refusal or fault it is, such as `urn:postern:problem:confirmation-needed`. */
   readonly type: string
-  /** The same in one word; `undefined` where the status says it. */
+  /** The type in one word; `undefined` where the status says it. */
   readonly kind: string | undefined
   /** What is wrong, line by line. */
   readonly messages: readonly string[]

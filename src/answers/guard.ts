@@ -112,7 +112,7 @@ function createOpenCalls({ set, admission, now }: Guarded): OpenCalls {
   }
 }
 
-/** The same gateway, asked about one host, or one that only a wildcard is about. */
+/** The configuration of the gateway for questions about one host; a wildcard gets an example host. */
 function onHost(
   admission: Scope['admission'],
   host: string,
@@ -147,7 +147,7 @@ function bitsOf(methods: readonly string[]): number {
   return methods.reduce((sum, method) => sum | methodBits(method), 0)
 }
 
-/** Everything below a prefix; whoever lists that means the prefix itself too. */
+/** Everything below a prefix; a list with it means the prefix itself too. */
 function shapeOfRoute({ path, match }: AccessRoute): PatternShape {
   if (match !== 'exact') return shapeOf(path === '/' ? '/*' : `${path}/*`)
   return { segments: path.split('/').slice(1), tail: 'end', prefix: '' }

@@ -20,7 +20,7 @@ export function json(value: unknown): string {
   return `${jsonText(value, 2)}\n`
 }
 
-/** The same on one line. */
+/** A document as JSON on one line. */
 export function jsonLine(value: unknown): string {
   return `${jsonText(value)}\n`
 }
@@ -36,7 +36,7 @@ function jsonText(value: unknown, indent?: number): string {
 }
 
 /**
- * The same document in pieces, a piece for each element of its long lists: as one string, a diff with
+ * A document as JSON in pieces, one for each element of its long lists: as one string, a diff with
  * thousands of heirs for each of thousands of rules would be longer than strings can be.
  */
 export function* jsonPieces(value: unknown): Generator<string> {

@@ -5,13 +5,13 @@ export interface Io extends Surroundings {
   out(text: string): void
   /** All of standard input, as text. */
   readStdin(): Promise<string>
-  /** The same piece by piece, as bytes. */
+  /** Standard input piece by piece, as bytes. */
   streamStdin?(): AsyncIterable<Uint8Array>
   /** Whether a person watches `err` and can answer; absent: no. */
   readonly isTerminal?: boolean
   /** Asks that person for one line. */
   ask?(question: string): Promise<string>
-  /** The same, not shown if `isHidden`; `undefined` after Ctrl-C or the end of the input. */
+  /** Asks for one line, not shown if `isHidden`; `undefined` after Ctrl-C or the end of the input. */
   prompt?(question: string, options?: { readonly isHidden?: boolean }): Promise<string | undefined>
   /** The name of the operating system's user. */
   readonly userName?: string

@@ -24,7 +24,7 @@ export type ViewOf<Described, Shown = unknown> =
 export interface Prompt<Input, Plan> {
   /** What would happen, for stderr. */
   readonly shown?: (reviewed: Answer<Plan>, input: Input) => string
-  /** The same in place of the change. */
+  /** What `--dry-run` prints in place of the change. */
   readonly dryRun?: (reviewed: Answer<Plan>, input: Input) => Pick<Printout, 'out' | 'err'>
   readonly words: (
     plan: Plan,
@@ -32,7 +32,7 @@ export interface Prompt<Input, Plan> {
   ) => {
     /** Without "Type yes". */
     readonly question: string
-    /** What to do where nobody can be asked. */
+    /** What to do where no person can be asked. */
     readonly unasked: string
     /** What is said after no; absent: nothing. */
     readonly declined?: string
@@ -49,7 +49,7 @@ export interface Prompt<Input, Plan> {
   ) => Promise<void>
 }
 
-/** The same for a described change. */
+/** The prompt of a described change. */
 export type PromptOf<Described> =
   Described extends Description<infer Input, infer _, infer Plan>
     ? Prompt<InputOf<Input>, ValueOf<Plan>>

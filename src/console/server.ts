@@ -48,7 +48,7 @@ export function createConsoleServer(parts: ConsoleServerParts): FastifyInstance 
   const server = fastify({
     logger: false,
     bodyLimit: maxBodyBytes,
-    // RFC 9110 9.1: whoever answers GET answers HEAD.
+    // RFC 9110 9.1: a server that answers GET also answers HEAD.
     exposeHeadRoutes: true,
     forceCloseConnections: true,
     clientErrorHandler: refuseMalformed,

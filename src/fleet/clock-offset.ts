@@ -34,7 +34,7 @@ export function certainOffset({ aheadMs, withinMs }: ClockOffset): number {
   return Math.sign(aheadMs) * Math.max(0, Math.abs(aheadMs) - withinMs)
 }
 
-/** `7200.0 s ahead of Redis`; `undefined` for an offset that nobody notices. */
+/** `7200.0 s ahead of Redis`; `undefined` for an offset too small to matter. */
 export function offsetInWords(offset: ClockOffset, source: string): string | undefined {
   const aheadMs = certainOffset(offset)
   if (Math.abs(aheadMs) < noticeableMs) return undefined

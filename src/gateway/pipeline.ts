@@ -104,7 +104,7 @@ function secure(reply: Reply, headers: SecurityHeaders, { origin }: Received): v
   for (const [name, value] of headers[origin.scheme]) reply.setHeader(name, value)
 }
 
-/** Before `identify`: a refused address learns nothing about tokens, and costs no signature check. */
+/** Before `identify`: a refused address learns nothing about tokens, and causes no signature check. */
 function refuseAddress(received: Received): void {
   const accepts = shapeOf(received)?.acceptsAddress
   if (accepts === undefined || accepts(received.origin.address)) return

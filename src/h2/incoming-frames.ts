@@ -42,7 +42,7 @@ interface OpenBlock {
 const maxContinuations = 64
 /** Up to this, a header block that is too large is read, so that it can be answered. */
 const minBlockBytes = 65_536
-/** Nobody needs more in one frame; every change of the windows walks over all streams. */
+/** No client needs more in one frame; every change of the windows walks over all streams. */
 const maxSettings = 32
 
 /**

@@ -49,7 +49,7 @@ import { Stream, type StreamAbort, type StreamEvents, type StreamOwner } from '.
  *   open         both sides may send
  *   half-closed  one side has sent END_STREAM
  *   closed       both have, or one has sent RST_STREAM, or a server has sent its response
- *   lingering    of those: the client is still to be told to stop its request
+ *   lingering    of those: the client still has to learn that it should stop its request
  */
 export class Session implements StreamOwner {
   readonly #isServer: boolean

@@ -13,7 +13,7 @@ export class Fields {
     this.#fields = new Map(fields)
   }
 
-  /** The same with these values. */
+  /** A copy of the fields with these values added. */
   with(fields: Iterable<readonly [string, unknown]>): Fields {
     return new Fields(this.#kind, [...this.#fields, ...fields])
   }

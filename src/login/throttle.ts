@@ -66,7 +66,7 @@ export interface ThrottleLimits {
 interface ThrottleParts {
   readonly counters: Counters
   readonly limits: ThrottleLimits
-  /** The same on every replica. Store keys hold digests of names: people type passwords into that field. */
+  /** Equal on every replica. Store keys hold digests of names: people type passwords into that field. */
   readonly digestKey: () => string
   /** Called for each refused login. */
   readonly onLockout?: (by: 'address' | 'account') => void

@@ -22,7 +22,7 @@ export function accountSettings(
   return settingsOf(loadConfig({ file, env: io.env, cwd: io.cwd }), io)
 }
 
-/** Those of a configuration that was read already. */
+/** The database settings of a configuration that was read already. */
 export function settingsOf(
   config: Config,
   { cwd, shared }: Pick<Surroundings, 'cwd' | 'shared'>,
@@ -55,7 +55,7 @@ export async function withDatabase<Result>(
 }
 
 /**
- * The same for a question: creates neither a database nor tables. Throws a Fault when the embedded
+ * Opens the database for a question: creates neither a database nor tables. Throws a Fault when the embedded
  * database does not exist. A gateway that has it open answers.
  */
 export async function withExistingDatabase<Result>(

@@ -24,7 +24,7 @@ export interface Surroundings {
   now?(): number
   /** The CPU time of this thread in milliseconds; absent: the wall clock counts instead. */
   cpuMs?(): number
-  /** Absent: nobody watches. */
+  /** Absent: no terminal shows it. */
   readonly progress?: Progress
   /** Tells people at once what the answer will not say, such as a guess that it depends on. */
   err(text: string): void
@@ -43,7 +43,7 @@ export interface Context extends Surroundings {
   readonly isAsked?: boolean
   /** All of standard input, as text; of callers over the network, nothing. */
   readStdin(): Promise<string>
-  /** The same piece by piece. */
+  /** Standard input piece by piece. */
   streamStdin?(): AsyncIterable<Uint8Array>
   now(): number
 }

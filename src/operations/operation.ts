@@ -85,7 +85,7 @@ type Stream<Input extends Fields, Document extends TSchema> = (
 export interface Reviewed<Plan, Document, Shown = unknown> extends Answer<Plan> {
   /** Why it must not or cannot be done, in one line or as the error: `commit` would fail with it. */
   readonly refusal?: string | Error
-  /** Nobody is asked: it does nothing, or exactly what was said. */
+  /** The change needs no question: it does nothing, or exactly what the caller named. */
   readonly isSure?: boolean
   readonly commit: () => Promise<Answer<Document, Shown>>
 }
@@ -105,7 +105,7 @@ export interface Work<Input extends Fields, Document extends TSchema, Shown, Pla
   readonly run: Run<Input, Document, Shown>
   /** Of a change that asks first: `run` commits without asking. */
   readonly review?: Review<Input, Document, Plan, Shown>
-  /** The same list in parts, for one that may not fit into memory. */
+  /** The list in parts, for one that may not fit into memory. */
   readonly stream?: Stream<Input, Document>
 }
 
@@ -133,7 +133,7 @@ export interface Description<
   readonly name: string
   /** A phrase without a period. */
   readonly summary: string
-  /** Who may call it over the network; `local`: nobody. */
+  /** Who may call it over the network; `local`: no caller. */
   readonly access: 'reader' | 'author' | 'publisher' | 'local'
   readonly kind: 'question' | 'change'
   /** It reads a policy, which takes CPU: a server runs it in the thread for questions. */
@@ -252,6 +252,6 @@ export type ReviewOf<Described, Shown = unknown> =
 export type DocumentOf<Described> =
   Described extends Description<infer _, infer Document> ? ValueOf<Document> : never
 
-/** The same for a list in parts. */
+/** The stream of a described question whose list comes in parts. */
 export type StreamOf<Described> =
   Described extends Description<infer Input, infer Document> ? Stream<Input, Document> : never

@@ -18,7 +18,7 @@ export function recordIfReachable(change: Change, context: Context): Promise<rea
   })
 }
 
-/** The same with a database that is open, for revocations: they must work although the log does not. */
+/** Records a change in an open database, for revocations: they must work although the log does not. */
 export function recordIfPossible(
   change: Change,
   database: Database,

@@ -19,7 +19,7 @@ export interface SharedStores {
 export interface PolicyMemory {
   /** The policy of exactly these files. */
   parsed(files: readonly PolicyFile[], parse: () => PolicySet): PolicySet
-  /** The same policy, compiled for this time. */
+  /** The policy, compiled for this time. */
   compiled(set: PolicySet, at: number, compile: () => CompiledSet): CompiledSet
   /** A long answer about this policy. `about` has all else that it depends on, and `sizeOf` its memory. */
   answered<Answer>(

@@ -31,7 +31,7 @@ interface Closing {
   close(): Promise<void>
 }
 
-/** Things by what they were opened with. One that cannot be opened is tried again at its next use. */
+/** Open stores by their settings. A store that cannot be opened is tried again at its next use. */
 class StoreCache<Thing extends Closing> {
   readonly #opened = new Map<string, Promise<Thing>>()
 
@@ -58,7 +58,7 @@ class StoreCache<Thing extends Closing> {
   }
 }
 
-/** The same thing, without the right to close it. */
+/** A view of a store without the right to close it. */
 function lent<Thing extends Closing>(thing: Thing): Thing {
   return { ...thing, close: async () => {} }
 }

@@ -53,7 +53,7 @@ function isNavigation(arrival: Arrival): boolean {
   return arrival.method === 'GET' && opensPage(arrival)
 }
 
-/** The same for forms, which are sent with POST. */
+/** Whether a browser opens a page with this request: a link or an address (GET), or a form (POST). */
 export function opensPage({ method, upgrade, rawHeaders }: Arrival): boolean {
   if ((method !== 'GET' && method !== 'POST') || upgrade !== undefined) return false
   const mode = headerOf(rawHeaders, 'sec-fetch-mode')

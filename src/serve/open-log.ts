@@ -44,7 +44,7 @@ export function openLog(
     describe,
     /** Writes lines of a worker as they are. */
     forward: destination.write,
-    /** The same for its standard error. */
+    /** Writes lines of a worker's standard error as they are. */
     forwardErrors: errors.write,
     flush,
   }

@@ -229,7 +229,7 @@ class ConnectionPool implements Pool {
   /** Fails the request that the connection was for, if there is one, or all that wait in vain. */
   #connectFailed(error: Error, fresh: PlainCall | undefined, isHopeless: boolean): void {
     if (fresh !== undefined) fail(fresh, error)
-    // None of its connections can become free for them.
+    // No connection of the pool can become free for these calls.
     if (isHopeless && this.#all.size === this.#opening + this.#openingFresh) {
       for (const call of this.#waiting.splice(0)) fail(call, error)
       return

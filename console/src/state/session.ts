@@ -1,7 +1,7 @@
 import type { Session } from '#client'
 import { createStore, type Store } from './store.ts'
 
-/** Who is logged in. `undefined`: not known yet. `null`: nobody. */
+/** Who is logged in. `undefined`: not known yet. `null`: no one is logged in. */
 export const session: Store<Session | null | undefined> = createStore(undefined)
 
 /** Why the last call could not be answered: shown until a call is answered again. */

@@ -3,7 +3,7 @@ import { useStore } from '../state/store.ts'
 import { en } from './en.ts'
 import { zh } from './zh.ts'
 
-/** The same texts in both languages: `const zh: typeof en` makes a missing one a type error. */
+/** Texts with equal keys in both languages: `const zh: typeof en` makes a missing one a type error. */
 export type Texts<T> = Readonly<Record<Language, T>>
 
 /** The texts of the frame and of the components. */

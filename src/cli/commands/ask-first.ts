@@ -33,7 +33,7 @@ export async function askFirst<Input, Plan, Document, Shown>(
   if (given['dry-run'] === true) {
     const { out, err } = prompt.dryRun?.(reviewed, input) ?? { out: '', err: '' }
     const pieces = output === 'json' ? jsonPieces(plan) : [out]
-    // What stands in the way comes before what would happen.
+    // Obstacles come before what would happen.
     if (output !== 'json') context.err(err)
     for (const piece of pieces) terminal.out(piece)
     return { code: exitCodes[outcome], err: '' }

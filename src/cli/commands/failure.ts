@@ -12,7 +12,7 @@ export function printedFailure(error: unknown, spec?: CommandSpec): Printout {
   return { code: codeOf(failure, spec), out: '', err: shown(failure, spec) }
 }
 
-/** The same of a command, which prints a document too in every format but text. */
+/** The failure of a command, which prints a document too in every format but text. */
 export async function commandFailure(
   error: unknown,
   spec: CommandSpec,

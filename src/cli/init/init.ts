@@ -10,7 +10,7 @@ import type { initSpec } from './specs.ts'
 /** Asks what no option says, writes a project to start from, and says what to do next. */
 export const init: Run<typeof initSpec> = async ({ arguments: [dir = '.'], options }, io) => {
   const { template } = options
-  // Before the questions: nobody should answer them for nothing.
+  // Before the questions: a person should not answer them in vain.
   await checkFree(dir, template, io.cwd)
   const answers = await readAnswers(options, templates[template], io)
   const { run } = await operation.load()

@@ -22,7 +22,7 @@ function field(text: string): string {
 
 export const ruleTitles = ['effect', 'method', 'path', 'line', 'inherited from', 'until']
 
-/** The same columns where no rule decides: every row has as many as the titles (RFC 4180). */
+/** The columns of a rule where no rule decides: every row has as many as the titles (RFC 4180). */
 export const withoutRule = ruleTitles.map(() => '')
 
 type HeldRule = Pick<DocumentOf<typeof policyWho>['roles'][number], 'rule' | 'via' | 'until'>

@@ -31,7 +31,7 @@ interface Link {
   readonly gateway: Gateway
   readonly io: Io
   readonly draft?: Draft | undefined
-  /** Nobody is asked, so that the change itself says what it is about. */
+  /** Whether the change runs without a question; its answer then says what it did. */
   readonly isSure: boolean
 }
 

@@ -35,7 +35,7 @@ interface Reporting<Input extends Fields, Document extends TSchema, Shown> {
   readonly report: Part<Input, Document, Shown, Report>
   /** For people who read the log of a job, where a document may go to a file. */
   readonly err?: Remarks<Input, Document, Shown>
-  /** The same, before the result. */
+  /** Remarks that come before the result. */
   readonly before?: Remarks<Input, Document, Shown>
 }
 

@@ -119,7 +119,7 @@ export function createConsoleSessions(parts: SessionParts) {
         confirmedAt: given.confirmed ? nowMs() : undefined,
       })
     },
-    /** The same session, confirmed just now. */
+    /** Issues the session again, confirmed just now. */
     confirm: ({ role: _, ...session }: ConsoleSession): Promise<IssuedToken> =>
       seal({ ...session, confirmedAt: nowMs() }),
     /** Throws a Refusal for everything but a valid session, and a Fault when it cannot decide. */

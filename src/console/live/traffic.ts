@@ -67,7 +67,7 @@ export class Traffic {
     }
     const before = this.#totals
     const totals = new Map(fleet.replicas.map(({ id, facts }) => [id, facts]))
-    // One that cannot be seen for a moment must not count from zero when it is back.
+    // A replica that is missing for a moment must not count from zero when it is back.
     this.#totals = new Map([...(before ?? []), ...totals].slice(-mostKnown))
     if (before === undefined) return
     const { revision, counts } = fleet

@@ -27,7 +27,7 @@ export interface Retryable {
 /** The most retries that do not count: nothing was sent, or an idle connection was closed. */
 const maxUncounted = 3
 
-/** The same after connections found closed: several may be, before a gateway without CPU gets to a new one. */
+/** Limit of retries after closed connections: a gateway without CPU may find several before it opens one. */
 const maxClosed = 10
 
 /**

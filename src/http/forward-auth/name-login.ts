@@ -14,7 +14,7 @@ interface LoginParts {
   readonly loginOf: RedirectOf | undefined
 }
 
-/** The same error; with the address of the login page if the client is a browser that needs it. */
+/** Returns the error, with the address of the login page if the client is a browser that needs it. */
 export type NameLogin = (error: unknown, forwardAuth: Arrival) => unknown
 
 export function createNameLogin(parts: LoginParts): NameLogin {

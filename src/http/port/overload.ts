@@ -15,7 +15,7 @@ const sampleMs = 50
 const reportEveryMs = 1000
 
 /**
- * Sheds new requests before those in progress suffer. That costs a request two comparisons. One log
+ * Sheds new requests before those in progress suffer. A request pays two comparisons for it. One log
  * line a second reports how many were shed: a line for each would add to the load.
  */
 export function createOverload({ loopDelayMs, inFlight }: OverloadSettings, log: Log) {

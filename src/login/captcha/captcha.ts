@@ -66,7 +66,7 @@ export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
     return text === undefined ? undefined : draw(text, noiseOf(sealKeys.current().key, sealed))
   }
 
-  /** The same captcha for people who cannot see it. The samples are loaded with the first recording. */
+  /** Reads the text of a captcha aloud. The samples are loaded with the first recording. */
   async function recording(sealed: string, language: SpokenLanguage): Promise<Buffer | undefined> {
     const text = openText(sealKeys, sealed, now())
     if (text === undefined) return undefined
@@ -92,7 +92,7 @@ function digest(key: string, id: string, text: string): string {
 }
 
 /**
- * The same every time: several distortions of one text would be easier to read for a program. Keyed: a
+ * One captcha always gets the same noise: several distortions of one text are easier for a program. Keyed: a
  * program that knows the noise could draw every possible text and compare.
  */
 function noiseOf(key: string, sealed: string): Buffer {

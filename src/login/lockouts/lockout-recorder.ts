@@ -6,7 +6,7 @@ import { sealLockout } from './sealed-lockout.ts'
 
 interface LockoutRecorderParts {
   readonly records: LockoutRecords
-  /** The same on every replica. */
+  /** Equal on every replica. */
   readonly sealKey: () => string
   /** Forgets a count in the memory of this process. */
   readonly forget: (key: string) => void

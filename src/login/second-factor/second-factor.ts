@@ -16,7 +16,7 @@ export interface Enrollment extends SealedSecret {
 interface Claim {
   readonly userId: string
   readonly checked: SealedSecret
-  /** The same secret under the current key. */
+  /** The secret, encrypted with the current key. */
   readonly renewed: SealedSecret
 }
 

@@ -52,7 +52,7 @@ export async function checkTls(certFile: string, keyFile: string): Promise<FileF
   throw new Invalid(reasons.flatMap((reason) => (reason instanceof Invalid ? reason.problems : [])))
 }
 
-/** The same for the files of a connection to another server. */
+/** Checks the files of a connection to another server. */
 export async function checkClientFiles(files: ClientFiles): Promise<FileFacts | undefined> {
   const read = await readClientFiles(files)
   clientContextOf(read)

@@ -151,7 +151,7 @@ async function filesOfMethods(
   return loaded.flatMap(({ files }) => files?.(login, cwd, methodNames(login)) ?? [])
 }
 
-/** For a file whose content nobody needs here, or that is secret. */
+/** For a file whose content is not needed here, or that is secret. */
 async function ignored(reading: Promise<unknown> | undefined): Promise<undefined> {
   await reading
 }

@@ -29,7 +29,7 @@ export async function checkDatabase(
   const where = addressOf(database.url, directory)
   try {
     if (database.url === undefined && (await isClosed(report, directory))) return
-    // Its timeouts are for requests; a person waits longer.
+    // The timeouts of the configuration are for requests; a person waits longer.
     const opened = await openDatabase({
       ...database,
       ...{ directory, mayHost: false, migrate: 'never', prepare: 'later', poolSize: 1 },

@@ -12,7 +12,7 @@ interface RunningGateway {
   readonly version: string
   /** Unknown: it runs as another user, or elsewhere. */
   readonly pid: number | undefined
-  /** Its configuration file, if that is known to be another one. */
+  /** The configuration file of that process, if it is known to be another one. */
   readonly otherFile: string | undefined
 }
 

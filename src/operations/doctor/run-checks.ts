@@ -11,7 +11,7 @@ export interface Report {
   /** The gateway starts and serves, but not everything works as configured. */
   warning(message: string, fix: string): void
   problem(message: string, fix?: string): void
-  /** The same about something else, such as a part of what is checked. */
+  /** A report about another subject, such as one part of what is checked. */
   about(check: string): Report
 }
 

@@ -39,7 +39,7 @@ export function slownessOf({ outsideIndex = [], cost }: EngineReport): string | 
   )
 }
 
-/** The same as a line for standard error; else nothing. */
+/** Slow decisions as a line for standard error; empty if decisions are fast. */
 export function slowNote(engine: EngineReport): string {
   const slowness = slownessOf(engine)
   return slowness === undefined ? '' : `note: ${slowness}\n`

@@ -28,7 +28,7 @@ async function readPublishedFiles(name: string, settings: PolicySettings, io: Su
   return { revision: set.revision, files }
 }
 
-/** A policy that is not valid has no revision, but somebody who wants to see it. */
+/** A policy that is not valid has no revision, but can be shown all the same. */
 async function readDirectory(name: string, io: Surroundings) {
   const files = await readPolicyFiles(resolve(io.cwd, name), name)
   try {
@@ -39,7 +39,7 @@ async function readDirectory(name: string, io: Surroundings) {
   }
 }
 
-/** The tests of a directory; none where the policy is published and nobody has the directory. */
+/** The tests of a directory; none for a published policy, which has no directory. */
 async function testsIn(directory: string, { cwd }: Surroundings): Promise<readonly PolicyFile[]> {
   const path = resolve(cwd, directory)
   return (await namesIn(path)).length === 0 ? [] : readTestFiles(path, directory)

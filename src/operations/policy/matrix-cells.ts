@@ -40,7 +40,7 @@ function firstCell(access: MatrixOperation['access']): Cell {
 /** The letter of each kind, as a byte, by its place in `cellKinds`. */
 const bytes = Uint8Array.from(cellKinds, (kind) => cells[kind][1].charCodeAt(0))
 
-/** The same cells as letters. In bytes, because a large matrix has 400,000. */
+/** The cells of an operation as letters. In bytes, because a large matrix has 400,000. */
 export function lettersOf({ cells: numbers, access }: MatrixOperation): string {
   const row = Buffer.alloc(numbers.length)
   for (const [at, number] of numbers.entries()) row[at] = bytes[number] ?? 0

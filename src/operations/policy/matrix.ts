@@ -20,7 +20,7 @@ export const run: RunOf<typeof policyMatrix, string> = async (input, context) =>
   requireEvaluable(query, documented.operations)
   const answer = () => documentOf(query, documented, compact)
   const { name, whole, settings, domain, at, policies, notes } = query
-  // The same until a line of the policy expires.
+  // The answer stays the same until a line of the policy expires.
   const since = policies.ends.findLast((end) => end <= at)
   const about = { name, domain, host, since, notes, documented, access: settings.access }
   // With words for cells, it is too large to keep.

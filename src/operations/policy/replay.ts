@@ -11,7 +11,7 @@ import { isPublished, readVersion } from './versions.ts'
 export interface ReplayExtras {
   /** The policy in words. */
   readonly policy: string
-  /** Its files, if a reviewer can open them. */
+  /** The files of the policy, if a reviewer can open them. */
   readonly files: readonly string[]
   /** Why no decision could be asked. */
   readonly nothing?: string

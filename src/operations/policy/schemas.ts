@@ -18,7 +18,7 @@ const { origin: _, ...columns } = line
 export { columns }
 export const rule = Type.Object({ ...line, until }, { title: 'Rule' })
 
-/** The same with its end in milliseconds, as answers about counted calls have it. */
+/** A rule with its end in milliseconds, as answers about counted calls have it. */
 export const countedRule = Type.Object(
   { ...line, until: Type.Optional(whole) },
   { title: 'CountedRule' },

@@ -70,7 +70,7 @@ function parsed(version: VersionFiles, { shared }: Surroundings): PolicyVersion 
   return verified(version, shared?.policies.parsed(files, parse) ?? parse())
 }
 
-/** Whoever can write to Redis can store other files under a revision, with a checksum that is right. */
+/** A client with write access to Redis can store other files under a revision, with a valid checksum. */
 function verified(version: VersionFiles, set: PolicySet): PolicyVersion {
   const { revision = set.revision } = version
   if (set.revision === revision) return { ...version, set }

@@ -34,7 +34,7 @@ export const review: ReviewOf<typeof policyApprove, string> = (input, caller) =>
       reviewApproval(name, { signer, copy }, reviewParts(store, reviewing)),
     )
     const { open, diff } = review
-    // Whoever made a signature elsewhere was asked there, after the checks there.
+    // A signature that was made elsewhere followed the checks and the question there.
     if (given === undefined) await checkAgain(open.set, input, reviewing)
     else refuseBroken(open.set, reviewing)
     const { revision } = open.proposal

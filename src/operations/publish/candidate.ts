@@ -81,7 +81,7 @@ export async function readCandidate(
   return { files: directory.files, set, engine, tests, warnings, place }
 }
 
-/** The same, or a revision as `read` finds it: it was checked and tested before. */
+/** Reads a directory, or a revision with `read`: a revision was checked and tested before. */
 export async function readNamed(
   name: string,
   input: CandidateInput,

@@ -8,9 +8,9 @@ import { OVERDUE_MS } from '../../stores/policies/replicas/replica-report.ts'
 export interface Convergence {
   readonly head: Head
   readonly replicas: readonly ReplicaReport[]
-  /** Those that report another revision, or cannot confirm theirs. */
+  /** Replicas that report another revision, or cannot confirm theirs. */
   readonly behind: readonly ReplicaReport[]
-  /** Those that stopped reporting without an orderly shutdown. */
+  /** Replicas that stopped reporting without an orderly shutdown. */
   readonly lost: readonly ReplicaReport[]
   /** How many replicas must use it, if the user says so: the list itself may be incomplete. */
   readonly expected?: number
@@ -147,7 +147,7 @@ function isPast({ sequence, stale }: ReplicaReport, head: Head): boolean {
   return !stale && sequence !== undefined && sequence > head.sequence
 }
 
-/** Whether nobody is behind, or someone else published after us: a planted sequence proves nothing. */
+/** Whether no replica is behind, or someone else published after us: a planted sequence proves nothing. */
 async function isOvertaken({ head, behind }: Convergence, store: PolicyStore): Promise<boolean> {
   if (behind.length === 0) return true
   try {

@@ -64,7 +64,7 @@ interface Compared {
 
 /**
  * The policy that a proposal replaces: with `policy.trust`, exactly what its signers confirm to replace, as
- * others signed it. Whoever can write to Redis could else plant one that hides every difference.
+ * others signed it. Otherwise a client with write access to Redis could plant one that hides every difference.
  */
 export async function readCompared(
   { live, statement, needed, set }: OpenProposal,

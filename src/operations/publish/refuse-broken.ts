@@ -5,7 +5,7 @@ import type { ReviewIo } from './review.ts'
 
 /**
  * Refuses a stored policy that breaks one of its guardrails: another version stored it, or other routes are
- * configured since. Tests are not stored, so routes without one are for whoever has its directory.
+ * configured since. Tests are not stored, so routes without one are left to the person who has its directory.
  */
 export function refuseBroken(set: PolicySet, { settings, tell }: Omit<ReviewIo, 'context'>): void {
   const guardrails = set.guardrails?.filter(({ kind }) => kind !== 'route-tests') ?? []

@@ -67,14 +67,14 @@ export interface ReviewParts {
   readonly tell: Tell
 }
 
-/** What a change is reviewed with: a configuration, and whoever reads along. */
+/** What a change is reviewed with: a configuration, and the person who reads along. */
 export interface ReviewIo {
   readonly settings: PolicySettings
   readonly context: Context
   readonly tell: Tell
 }
 
-/** The same with the policies in Redis. */
+/** The parts of a review of the policies in Redis. */
 export function reviewParts(
   store: PolicyStore,
   { settings, context, tell }: ReviewIo,

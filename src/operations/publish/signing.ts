@@ -12,7 +12,7 @@ export interface Signer {
   /** The name in `policy.trust.keys`; without `policy.trust`, the fingerprint. */
   readonly name: string
   readonly fingerprint: string
-  /** The same name, where the configuration vouches for it. */
+  /** The name of the signer, where the configuration vouches for it. */
   readonly trustedName: string | undefined
   sign(statement: string): Promise<string>
 }

@@ -54,7 +54,7 @@ async function judge(
   if (token.kind === 'service' && !settings.config.tokens.service.enabled) {
     return { verdict: 'not accepted', reason: 'tokens.service.enabled is false' }
   }
-  // Those of other issuers have a limit of their own, and are not verified beyond it.
+  // Tokens of other issuers have a limit of their own, and are not verified beyond it.
   const reason = token.kind === 'issuer' ? undefined : lifetimeReason(token, settings, at)
   if (reason !== undefined) return { verdict: 'too long-lived', reason }
   const earliest = token.issuedAt / 1000 - settings.config.jwt.clockSkewSeconds

@@ -93,7 +93,7 @@ export function startConsole(parts: ConsoleProcessParts) {
 function spawnConsole({ configFile, config, host, isTerminal }: ConsoleProcessParts): ChildProcess {
   const { execPath, execArgv, argv, env } = host
   const file = configFile === undefined ? [] : ['--config', configFile]
-  // Its output is a pipe, so it cannot see what reads the log.
+  // The output of the child is a pipe, so it cannot see whether a terminal shows the log.
   const format = isTerminal ? 'text' : 'json'
   const own = config.logger.format === 'auto' ? { POSTERN_LOGGER__FORMAT: format } : {}
   return spawn(

@@ -38,7 +38,7 @@ export async function openMethods(
   }
   return {
     find: finder(opened, byDefault),
-    /** Those whose credentials a form carries. */
+    /** Finds a method whose credentials a form carries. */
     findFormMethod: finder(byForm, byDefault),
     /** What a form without `provider` gets; absent where no form logs in. */
     formMethod: standard?.methods?.[0],

@@ -140,7 +140,7 @@ function createClientPorts(
     { ...common, perAddress: limits.connectionsPerAddress, isExempt, tls: tls !== undefined },
     faults,
   )
-  // Those of the forward-auth port are proxies, so no address has a limit of its own.
+  // Clients of the forward-auth port are proxies, so no address has a limit of its own.
   const proxies = createClientConnections(common, faults)
   addConnectionGauge(registry, () => [clients.counts(), proxies.counts()])
   if (asWorker === undefined) addListenOverflows(registry, readListenOverflows)

@@ -38,7 +38,7 @@ export function createDocumentOffers(redis: RedisClient, { snapshot, gate }: Doc
     const facts = { revision, sequence, ...(author !== undefined && { author }) }
     const pieces = await readPieces(redis, keys.document(revision))
     if (pieces === undefined) return undefined
-    // Before anything is made of it: what nobody signed must not take more memory than its bytes.
+    // Before parsing: an unsigned document must not take more memory than its bytes.
     if (verified !== undefined) gate?.checkDocument(verified, await checksumOfStored(pieces))
     if (sizeOf(pieces) < largeBytes || isFirst || !threads.usable()) {
       const document = Buffer.concat(pieces).toString()

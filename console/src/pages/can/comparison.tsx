@@ -25,7 +25,7 @@ function isPublished({ policy }: PolicyExplain): boolean {
   return policy === 'live' || policy?.startsWith('r-') === true
 }
 
-/** The same question at another revision. Only published policies have revisions to choose from. */
+/** Asks the question at another revision. Only published policies have revisions to choose from. */
 export function Comparison({ answer, query, question }: ComparisonProps) {
   const texts = useTexts(bilingual)
   const tag = useStore(language)

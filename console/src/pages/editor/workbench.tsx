@@ -63,7 +63,7 @@ export function Workbench({ username, first, onBegin, onProposed }: WorkbenchPro
   }
   const going = useRef(go)
   going.current = go
-  // The same elements while a person types: Preact leaves out what has not changed.
+  // These elements do not change while a person types, so Preact skips them.
   const results = useMemo(() => {
     const onGo = (found: Noted) => going.current(found)
     return (

@@ -15,7 +15,7 @@ interface GridProps {
   readonly host: string | undefined
 }
 
-/** The same as in the style sheet. */
+/** Pixels, equal to those in the style sheet. */
 const size = { row: 24, column: 26, head: 136 }
 
 /** Only the cells on the screen exist, however many roles and operations the policy has. */

@@ -29,7 +29,7 @@ function checkEncryption({ urls, startTls }: LdapDraft, say: Say): void {
 }
 
 function checkAccount({ bindDn, bindPassword }: LdapDraft, say: Say): void {
-  // A bind without a password succeeds on some servers, as nobody (RFC 4513 5.1.2).
+  // A bind without a password succeeds on some servers, as anonymous (RFC 4513 5.1.2).
   if (bindDn !== undefined && bindPassword === undefined) {
     const cure = 'set POSTERN_LOGIN__LDAP__BINDPASSWORD or POSTERN_LOGIN__LDAP__BINDPASSWORD_FILE'
     say('bindPassword', ` is required with bindDn: ${cure}`)

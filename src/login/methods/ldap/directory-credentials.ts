@@ -34,7 +34,7 @@ export function createDirectoryCredentials(parts: DirectoryCredentialsParts) {
     // As long as for an account of our own, so that times tell less about where a name is known.
     const [person] = await Promise.all([
       parts.verifyInDirectory(given),
-      // Its queue may be full. The directory has decided all the same: as a fault, a guess would be free.
+      // The queue of the hashing threads may be full. The directory has decided: a fault would make a guess free.
       parts.passwordHash.verifyDummy(given.password).catch(() => {}),
     ])
     if (person === undefined) return undefined

@@ -18,13 +18,13 @@ export function toEntry({ dn, ...attributes }: RawEntry): DirectoryEntry {
   return { dn, values: new Map(values) }
 }
 
-/** Its values that are text. */
+/** The values of an attribute that are text. */
 export function textsOf({ values }: DirectoryEntry, attribute: string): readonly string[] {
   const found = values.get(attribute.toLowerCase()) ?? []
   return found.filter((value) => typeof value === 'string')
 }
 
-/** Its first value, if that is text and not empty. */
+/** The first value of an attribute that is text and not empty. */
 export function textOf(entry: DirectoryEntry, attribute: string): string | undefined {
   return textsOf(entry, attribute).find((text) => text.trim() !== '')
 }

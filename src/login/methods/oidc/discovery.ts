@@ -12,7 +12,7 @@ import type { ProviderClient } from './settings.ts'
 export interface Discovered {
   readonly metadata: ServerMetadata
   readonly keys: IssuerKeySet
-  /** The same keys as published. */
+  /** The keys as the provider publishes them. */
   readonly jwks: { readonly keys: readonly object[] }
   readonly fetch: CustomFetch
 }

@@ -25,7 +25,7 @@ export interface Move extends Head {
   readonly kind: MoveKind
   /** The host of the publisher, as it says; unknown for moves of older versions. */
   readonly origin?: string
-  /** Who published the proposal of the author, as they say. Unset: the author did, or nobody knows. */
+  /** Who published the proposal of the author, as they say. Unset: the author did, or it is unknown. */
   readonly publisher?: string
   /** What spoke for this move, such as the result of a shadow. */
   readonly evidence?: Evidence

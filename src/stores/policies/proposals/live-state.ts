@@ -76,7 +76,7 @@ export async function readLiveState(
   )
   const found = verify(head, trust)
   const known = typeof found === 'string' ? undefined : found
-  // Whoever can write to Redis can replace or delete the head; gateways keep to the last signed one.
+  // Every client with write access to Redis can replace or delete the head; gateways keep the last signed one.
   const later = lastSigned(places, known, { trust, find })
   if (known !== undefined && later === undefined) {
     const { revision } = known
@@ -133,7 +133,7 @@ function lastSigned(
     .find((each) => typeof each !== 'string')
 }
 
-/** The newest of what nobody trusted signed: gateways compare, and people are warned. */
+/** The newest entry without a trusted signature: gateways compare with it, and people are warned. */
 function claimedBy(places: readonly (Place | undefined)[], now: number): Predecessor | null {
   const claimed = places.flatMap((place) => {
     const statement = parseStatement(place?.signed?.statement ?? '')

@@ -34,7 +34,7 @@ interface ProposeParts {
   readonly replaces: string | undefined
 }
 
-/** The proposals in one Redis. Whoever can write there can alter them: verify what you read. */
+/** The proposals in one Redis. A client with write access can alter them: verify what you read. */
 export function createProposals(redis: RedisClient) {
   const base = `${redis.prefix}policy:proposal`
   const index = `${base}s`

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createClosing } from '../src/kernel/closing.ts'
 import { createClean, createDescribeError } from '../src/serve/describe-error.ts'
 
-test('closes in reverse, also what comes after one that cannot be closed, and then throws', async () => {
+test('parts are closed in reverse, also those after one that cannot be closed, and then it throws', async () => {
   const closing = createClosing()
   const closed: string[] = []
   closing.add(async () => closed.push('store'))
@@ -27,6 +27,6 @@ test.each([
   ['what has no text', Object.create(null), { type: 'unknown' }],
   ['an error that cannot be read', hostile, { type: 'unknown' }],
   ['an error with a cause', new Error('a', { cause: new Error('sec') }), { cause: '[redacted]' }],
-])('describes %s', (_, thrown, expected) => {
+])('an error text describes %s', (_, thrown, expected) => {
   expect(createDescribeError(createClean(['sec']))(thrown)).toMatchObject(expected)
 })

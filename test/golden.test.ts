@@ -133,7 +133,7 @@ describe('masks', () => {
     ['host-25961-75bd8f is behind', '<replica> is behind'],
     ['"password":"uFkVsRzawadBDWpD"', '"password":"<password>"'],
     ['user 100029, 75.1 GiB free', 'user <id>, <size> GiB free'],
-  ])('%s', (text, masked) => {
+  ])('replace what differs between runs: %s', (text, masked) => {
     expect(mask(text)).toBe(masked)
   })
 

@@ -108,7 +108,7 @@ describe('the architecture', () => {
     expect(sources.filter(({ path }) => drawer.test(path))).toEqual([])
   })
 
-  test.each(only)('%s in one file only', (_, pattern, files) => {
+  test.each(only)('has %s in one file only', (_, pattern, files) => {
     const found = sources.filter(({ code }) => pattern.test(code)).map(({ path }) => path)
 
     expect(found).toEqual(files)

@@ -111,7 +111,7 @@ describe('comparing versions', () => {
     ['1.2.4', '1.2.4', false],
     ['1.10.0', '1.9.9', false],
     ['0.9.9', '1.0.0', true],
-  ])('%s below %s: %s', (version, floor, below) => {
+  ])('says whether %s is below %s: %s', (version, floor, below) => {
     expect(isBelow(version, floor)).toBe(below)
   })
 })

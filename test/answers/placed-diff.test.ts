@@ -47,7 +47,7 @@ describe('a diff with the routes of a configuration', () => {
     ['p, c, /api/v1/login, PUT', false, ['refused'], []],
     ['p, c, /api/v1/refresh_token, GET', false, ['refused'], []],
     ['g, c, d', undefined, [], []],
-  ])('%s', (line, hasEffect, withoutEffect, paths) => {
+  ])('finds every place where a call changes: %s', (line, hasEffect, withoutEffect, paths) => {
     const { changes, widenedHere } = placed(line)
 
     expect(

@@ -222,7 +222,7 @@ describe('a request that HTTP/1.1 would read differently', () => {
     ['a line break in a name', [...line('GET', '/api/v1/public/a'), ['a\r\nb', 'c']], malformed],
     ['an empty name', [...line('GET', '/api/v1/public/a'), ['', 'c']], malformed],
     ['a space before a value', [...line('GET', '/api/v1/public/a'), ['a', ' c']], malformed],
-  ])('%s', async (_, fields, expected) => {
+  ])('is refused before any upstream sees it: %s', async (_, fields, expected) => {
     const postern = await start()
     const client = await connectFrames(postern.publicPort)
     client.send(headers(1, fields.includes(bearer) ? fields : [...fields, bearer]))

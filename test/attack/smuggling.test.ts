@@ -403,7 +403,7 @@ describe('a client that floods headers', () => {
   test.each([
     ['100 headers', 90, 200],
     ['2,100 headers', 2100, 431],
-  ])('%s', async (_, count, status) => {
+  ])('gets the status of its count: %s', async (_, count, status) => {
     const postern = await startPostern()
     const headers = Array.from({ length: count }, (_, at) => `X-H-${at}: v`)
 

@@ -74,7 +74,7 @@ describe('a request that arrives while the process stands still is answered, not
   test.each([
     ['that knows HTTP/1.1 only', false],
     ['that knows HTTP/2 too', true],
-  ])('on a new connection to a port %s', async (_, h2c) => {
+  ])('also on a new connection to a port %s', async (_, h2c) => {
     const client = await open(await start(h2c))
     // Until it has been accepted: an earlier standstill would prove nothing.
     await pause(100)

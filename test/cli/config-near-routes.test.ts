@@ -92,7 +92,7 @@ describe('config check warns of a route that a near spelling gets past', () => {
     expect(await warnings(routes)).toEqual([message])
   })
 
-  test('in JSON too', async () => {
+  test('and says so in JSON too', async () => {
     await warnings([`{ path: /, ${open}`, `{ path: /admin, match: exact, ${closed}`])
 
     const args = ['config', 'check', 'c.yaml', '--no-files', '--output', 'json']

@@ -300,7 +300,7 @@ describe('postern policy explain --anonymous', () => {
     ['GET', '/menu', 1, 'code 401: the request has no token'],
     ['GET', '/nowhere', 1, 'code 401: the request has no token'],
     ['GET', '/api/v1/refresh_token', 1, 'answers 404'],
-  ])('%s %s', async (method, path, code, words) => {
+  ])('answers for %s %s', async (method, path, code, words) => {
     const { explain } = await workspace()
 
     const ran = await explain(`--anonymous ${method} ${path}`)

@@ -132,7 +132,7 @@ describe('a commit that cannot be read', () => {
     ['git:--help', 2, 'write git:REF or git:REF:PATH'],
     ['git:--upload-pack=touch x:policies', 2, 'write git:REF or git:REF:PATH'],
     ['git:a\nb', 2, 'write git:REF or git:REF:PATH'],
-  ])('%s', async (name, code, words) => {
+  ])('is refused in one line: %s', async (name, code, words) => {
     const ran = await run(['diff', name, 'policies'])
 
     expect(ran).toMatchObject({ code, out: '', err: expect.stringContaining(words) })

@@ -124,7 +124,7 @@ describe('a policy that no gateway has confirmed', () => {
     expect(status.err).toContain('no replicas have reported to this Redis')
   })
 
-  test('--wait and --no-wait exclude each other', async () => {
+  test('is not published with both --wait and --no-wait', async () => {
     const ran = await push('/first, GET', '--no-wait', '--wait', '3')
 
     expect(ran).toMatchObject({ code: 2, err: expect.stringContaining('cannot be combined') })

@@ -279,7 +279,7 @@ describe('a duration', () => {
     ['en', 273_700, '3 days 4 hr'],
     ['zh', 273_700, '3天 4小时'],
     ['en', -5, '0 sec'],
-  ])('%s %d: %s', (language, seconds, text) => {
+  ])('is written in %s, %d seconds as %s', (language, seconds, text) => {
     expect(formatDuration(language, seconds)).toBe(text)
   })
 })

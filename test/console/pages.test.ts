@@ -77,7 +77,7 @@ describe('an address', () => {
     ['#/can', { page: 'can', query: {} }],
     ['#/can/?role=a%20b&path=/x', { page: 'can', query: { role: 'a b', path: '/x' } }],
     ['#/who?path=/a%3Fb%3D1&method=GET', { page: 'who', query: { path: '/a?b=1', method: 'GET' } }],
-  ])('%s', (hash, address) => {
+  ])('%s names a page and its query', (hash, address) => {
     expect(parseAddress(hash)).toEqual(address)
   })
 
@@ -102,7 +102,7 @@ describe('windowing', () => {
     [99_999, 100, 2000, 2000],
     [-50, 100, 0, 7],
     [0, 0, 0, 2],
-  ])('at %d with %d: %d to %d', (offset, extent, from, to) => {
+  ])('at %d with %d pixels shows rows %d to %d', (offset, extent, from, to) => {
     expect(windowOf(offset, extent, list)).toEqual({ from, to })
   })
 

@@ -122,7 +122,7 @@ test('every response has the security headers, and the API is not cached', async
   expect(caching.slice(3)).toEqual(Array(5).fill('no-store'))
 })
 
-test('serves files from a closed list, whatever the path looks like', async () => {
+test('the console serves files from a closed list, whatever the path looks like', async () => {
   const names = ['secret.html', '.env', 'pages-other/secret.html', 'assets/link.html']
   const ways = [
     '/',
@@ -177,7 +177,7 @@ test('serves files from a closed list, whatever the path looks like', async () =
   expect([status, body]).toEqual([200, '<!doctype html><title>console</title>'])
 })
 
-test('answers HEAD as GET, without the body; where a GET begins something, not at all', async () => {
+test('the console answers HEAD as GET, without the body; where a GET begins something, not at all', async () => {
   const changing = new Set(['date', 'connection', 'keep-alive'])
   const headersOf = ({ headers }: RawAnswer) => headers.filter(([name]) => !changing.has(name))
 
@@ -195,7 +195,7 @@ test('answers HEAD as GET, without the body; where a GET begins something, not a
   expect([stranger.status, foreign.status, stream.status]).toEqual([401, 421, 404])
 })
 
-test('bounds what a client can send, and reveals nothing of its parser', async () => {
+test('the console bounds what a client can send, and reveals nothing of its parser', async () => {
   const login = (body: string) => console.call('POST login', { body })
   expect((await login('{')).status).toBe(400)
   expect((await login('[]')).status).toBe(400)
@@ -227,7 +227,7 @@ test('bounds what a client can send, and reveals nothing of its parser', async (
   expect(texts).not.toMatch(/FST_|HPE_|fastify|node_modules/)
 })
 
-test('serves others while one client holds as many connections as it can', async () => {
+test('the console serves others while one client holds as many connections as it can', async () => {
   const sockets = Array.from({ length: 150 }, () => connect(console.port, '127.0.0.1'))
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   for (const socket of sockets) {

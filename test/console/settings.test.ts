@@ -18,7 +18,7 @@ test.each([
   ['{ services: { publisher: ci } }', 'console.services.publisher'],
   ['{ enabled: true, port: 9100 }', 'console.port: 9100 is already used by ops.port'],
   ['{ roles: { readers: [] } }', 'did you mean console.roles.reader?'],
-])('config check of console: %s', async (text, problem) => {
+])('config check judges the section console: %s', async (text, problem) => {
   const env = { POSTERN_CONSOLE: text, POSTERN_JWT__SECRET: testSecret }
   const { code, out, err } = await runCommand(['config', 'check', 'config/production.yaml'], {
     env: { ...env, POSTERN_REDIS__URL: 'redis://r', POSTERN_DATABASE__URL: 'postgres://d/p' },

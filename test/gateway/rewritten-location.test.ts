@@ -48,7 +48,7 @@ test.each([
   expect(rewritten(value, { path: '/' })).toBe(value)
 })
 
-test('undoes a prefix of complete segments only', () => {
+test('a rewritten Location undoes a prefix of complete segments only', () => {
   const route = { path: '/api/v1/orders', replacePrefix: '/internal' }
 
   expect(rewritten('http://orders.internal/internal/7', route)).toBe('/api/v1/orders/7')

@@ -199,7 +199,7 @@ test.each<[string, (id: number) => Buffer, Record<number, number | [reset: numbe
     (id) => frame(0xbb, 0xff, id, Buffer.from('?')),
     { 0: none, 3: none, 7: none, 13: none },
   ],
-])('%s in each state of its stream', (_, make, expected) => {
+])('%s is handled by the state of its stream', (_, make, expected) => {
   for (const [id, result] of Object.entries(expected)) {
     const peer = inEachState()
     peer.sent()

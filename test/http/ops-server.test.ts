@@ -25,7 +25,7 @@ async function ask(port: number, line: string) {
   return answer
 }
 
-test('responds to HEAD as to GET, without the body', async () => {
+test('the ops port responds to HEAD as to GET, without the body', async () => {
   const { port } = await start()
 
   const [whole, head] = [await ask(port, 'GET /metrics'), await ask(port, 'HEAD /metrics')]
@@ -38,7 +38,7 @@ test('responds to HEAD as to GET, without the body', async () => {
   }
 })
 
-test('reads the query of a probe, whatever else it has', async () => {
+test('the ops port reads the query of a probe, whatever else it has', async () => {
   const { port } = await start()
 
   expect((await ask(port, 'GET /readyz?x=1&verbose')).json()).toMatchObject({ verbose: true })
@@ -49,7 +49,7 @@ test('reads the query of a probe, whatever else it has', async () => {
   })
 })
 
-test('lets clients cache the keys, and no other response', async () => {
+test('the ops port lets clients cache the keys, and no other response', async () => {
   const { port } = await start()
 
   const keys = await ask(port, 'GET /.well-known/jwks.json')
@@ -59,7 +59,7 @@ test('lets clients cache the keys, and no other response', async () => {
 })
 
 test.each(['/healthz/', '/Healthz', '//healthz', '/%68ealthz', '/healthz;x'])(
-  'has no other spelling of a path: %s',
+  'the ops port has no other spelling of a path: %s',
   async (path) => {
     const { port } = await start()
 
@@ -70,7 +70,7 @@ test.each(['/healthz/', '/Healthz', '//healthz', '/%68ealthz', '/healthz;x'])(
   },
 )
 
-test('says what went wrong when a part cannot be read', async () => {
+test('the ops port says what went wrong when a part cannot be read', async () => {
   const { port } = await start({
     metrics: {
       contentType: 'text/plain',
@@ -84,7 +84,7 @@ test('says what went wrong when a part cannot be read', async () => {
   expect(answer.json()).toEqual({ code: 500, msg: 'worker 2 is gone' })
 })
 
-test('closes while a client keeps its connection and another one still waits', async () => {
+test('the ops port closes while a client keeps its connection and another one still waits', async () => {
   const { server, port } = await start({ replicas: () => new Promise(() => {}) })
   await fetch(`http://127.0.0.1:${port}/healthz`)
   const asked = new Promise((seen) => server.once('request', seen))

@@ -117,7 +117,7 @@ describe('single sign-on at the console', () => {
   })
 })
 
-test('asks for a one-time code with 428, at the login and for a confirmation', async () => {
+test('the console asks for a one-time code with 428, at the login and for a confirmation', async () => {
   const console = await startConsole({ ownDatabase: true })
   const enrolled = await console.postern('user totp admin --no-confirm --output json')
   expect(enrolled.code).toBe(0)
@@ -140,7 +140,7 @@ test('asks for a one-time code with 428, at the login and for a confirmation', a
   expect(good.status).toBe(200)
 })
 
-test('stays up without Redis, says what is missing, and recovers', async () => {
+test('the console stays up without Redis, says what is missing, and recovers', async () => {
   const redis = await startRedis()
   onTestFinished(redis.stop)
   const console = await startConsole({

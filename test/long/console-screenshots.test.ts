@@ -54,24 +54,27 @@ test('docs/console.md has every picture, each small', async () => {
 
 if (!isAsked) console.log('pictures stay as they are: POSTERN_SCREENSHOTS=1 takes them again')
 
-test.skipIf(!isAsked || program === undefined)('takes the pictures', async () => {
-  await mkdir(pictures, { recursive: true })
-  const fleet = await startSample()
-  onTestFinished(fleet.stop)
-  const browser = await chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox'] })
-  onTestFinished(() => browser.close())
-  const revision = await propose(browser, fleet)
-  for (const [name, { hash, options = {} }] of Object.entries(shots)) {
-    const viewport = { width: 1280, height: 760 }
-    const { page } = await openWatchedPage(browser, fleet.address, { viewport, ...options })
-    await logInToConsole(page, fleet, 'petra')
-    await visit(page, fleet.address, hash.replace('REVISION', revision))
-    await hideModeBanner(page)
-    expect([name, await overflow(page)]).toEqual([name, 0])
-    await writeFile(join(pictures, `${name}.png`), smallPng(await page.screenshot()))
-    await page.context().close()
-  }
-})
+test.skipIf(!isAsked || program === undefined)(
+  'the browser takes every picture of the documentation',
+  async () => {
+    await mkdir(pictures, { recursive: true })
+    const fleet = await startSample()
+    onTestFinished(fleet.stop)
+    const browser = await chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox'] })
+    onTestFinished(() => browser.close())
+    const revision = await propose(browser, fleet)
+    for (const [name, { hash, options = {} }] of Object.entries(shots)) {
+      const viewport = { width: 1280, height: 760 }
+      const { page } = await openWatchedPage(browser, fleet.address, { viewport, ...options })
+      await logInToConsole(page, fleet, 'petra')
+      await visit(page, fleet.address, hash.replace('REVISION', revision))
+      await hideModeBanner(page)
+      expect([name, await overflow(page)]).toEqual([name, 0])
+      await writeFile(join(pictures, `${name}.png`), smallPng(await page.screenshot()))
+      await page.context().close()
+    }
+  },
+)
 
 /** The banner of the mode of tests is not what operators see. */
 async function hideModeBanner(page: Page): Promise<void> {

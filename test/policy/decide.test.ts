@@ -155,7 +155,7 @@ describe('the endpoints of the specification', () => {
     })
   })
 
-  test.each(endpoints)('%s %s and nothing beside it', (method, path) => {
+  test.each(endpoints)('allow %s %s and nothing beside it', (method, path) => {
     for (const [otherMethod, otherPath] of [
       ['DELETE', path],
       [method, `${path}/`],

@@ -90,7 +90,7 @@ describe('a comparison of policies with lines that expire', () => {
       ['+ lead /a 2026-12-01..'],
     ],
     ['the same times', [until('2026-12-01'), editor], [until('2026-12-01'), editor], []],
-  ])('%s', (_, from, to, expected) => {
+  ])('says what changes and from when: %s', (_, from, to, expected) => {
     expect(changes(from, to)).toEqual(expected)
   })
 

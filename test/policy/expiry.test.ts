@@ -35,7 +35,7 @@ describe('the time after "until"', () => {
     ['2026-11-30T16:00:00-08:00', december],
     ['2026-12-01T00:00:00.250Z', december + 250],
     ['2024-02-29', Date.UTC(2024, 1, 29)],
-  ])('%s', (text, expected) => {
+  ])('may be written as %s', (text, expected) => {
     expect(parseUntil(text)).toBe(expected)
     expect(parseUntil(formatUntil(expected))).toBe(expected)
   })

@@ -30,7 +30,7 @@ const answer = (name: Name, roleKey: string, method: string, path: string) => {
 }
 
 describe('a model that the index answers since it knows lists of methods and superusers', () => {
-  test.each(names)('%s', (name) => {
+  test.each(names)('needs no casbin: %s', (name) => {
     expect(compiledOf(name).engine.name).toBe('index')
   })
 

@@ -150,7 +150,7 @@ describe('a check of Envoy over gRPC', () => {
     ['two cookies with a token', { cookie: `jwt=${tokenOf('admin')}; jwt=x` }, 401],
     ['a token behind another cookie', { cookie: `a=b; jwt=${tokenOf('admin')}` }, 200],
     ['joined cookies', { cookie: `a=b,jwt=${tokenOf('admin')}` }, 401],
-  ])('with %s', async (_, headers, code) => {
+  ])('is decided as the request itself with %s', async (_, headers, code) => {
     const postern = await startPostern({ config: asked() })
 
     const answer = await grpcClient(postern).check(checkOfLine('GET /api/v1/public/a', { headers }))

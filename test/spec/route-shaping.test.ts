@@ -188,7 +188,7 @@ describe('addresses of a route', () => {
     ['fe80::1%eth0', { deny: ['fe80::/10'] }, false],
     ['', { deny: ['10.0.0.0/8'] }, false],
     ['unknown', { deny: ['10.0.0.0/8'] }, false],
-  ])('%s with %j', (address, lists, accepted) => {
+  ])('decide about %s with %j', (address, lists, accepted) => {
     expect(createAddressFilter(lists)(address)).toBe(accepted)
   })
 

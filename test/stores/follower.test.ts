@@ -3,7 +3,7 @@ import { createFollower } from '../../src/stores/policies/follow/follower.ts'
 import { until } from '../support/until.ts'
 
 /** test/long/follower.test.ts has the same on real tables. */
-test('reads the rows only when they changed, and publishes no empty table', async () => {
+test('a follower reads the rows only when they changed, and publishes no empty table', async () => {
   const clerk = { ptype: 'p', values: ['clerk', '/api/v1/dept', 'GET'], place: 'row 1' }
   let rows = [clerk]
   let [reads, looks] = [0, 0]

@@ -62,7 +62,7 @@ describe('tracestate', () => {
     ['no value', 'rojo', undefined],
     ['a control character', 'rojo=1\u00012', undefined],
     ['nothing', '', undefined],
-  ])('with %s', (_, text, read) => {
+  ])('with %s is passed on or dropped as a whole', (_, text, read) => {
     expect(stateOf(text)).toBe(read)
   })
 

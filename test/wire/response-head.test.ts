@@ -134,7 +134,7 @@ describe('whether another request may follow', () => {
     ['204 with chunks', false, status(204, 'Transfer-Encoding: chunked')],
     ['204 with a length of nothing', true, status(204, 'Content-Length: 0')],
     ['304 with a length', true, status(304, 'Content-Length: 5')],
-  ])('%s: %s', (_, persistent, text) => {
+  ])('depends on version, Connection and length: %s is %s', (_, persistent, text) => {
     expect(readHead(text, 'GET').persistent).toBe(persistent)
   })
 

@@ -21,7 +21,7 @@ describe('the metrics of several workers', () => {
     ['gauges can add up', 'gauge', 'sum', 5],
     ['gauges can show the greatest', 'gauge', 'max', 3],
     ['gauges can show the least', 'gauge', 'min', 2],
-  ])('%s', (_, type, rule, expected) => {
+  ])('are one: %s', (_, type, rule, expected) => {
     const sets = [2, 3].map((number, at) => ({
       worker: at + 1,
       metrics: [metric(type, [value(number)], rule)],

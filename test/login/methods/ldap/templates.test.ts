@@ -5,7 +5,7 @@ import {
   nameComparisons,
 } from '../../../../src/login/methods/ldap/templates.ts'
 
-test('escapes what a filter would interpret, and fills a value in once', () => {
+test('a template escapes what a filter would interpret, and fills a value in once', () => {
   const fill = (username: string) =>
     filledFilter('(&(uid={username})(cn={dn}))', { username, dn: 'x' })
 
@@ -14,7 +14,7 @@ test('escapes what a filter would interpret, and fills a value in once', () => {
   expect(fill('$&$1')).toBe('(&(uid=$&$1)(cn=x))')
 })
 
-test('escapes what a DN would interpret', () => {
+test('a template escapes what a DN would interpret', () => {
   const fill = (username: string) => filledDn('uid={username},dc=example', { username })
 
   expect(fill('a,b+c="d"\\<e>;#f')).toBe(
@@ -23,7 +23,7 @@ test('escapes what a DN would interpret', () => {
   expect(fill(' a ')).toBe('uid=\\20a\\20,dc=example')
 })
 
-test('knows which attributes a filter compares with the typed name', () => {
+test('a template knows which attributes a filter compares with the typed name', () => {
   expect(nameComparisons('(|(uid={username})(mail={username}@x.example))')).toEqual([
     { attribute: 'uid', form: '{username}' },
     { attribute: 'mail', form: '{username}@x.example' },

@@ -321,7 +321,7 @@ export interface Finding {
 }
 
 export interface Fleet {
-  /** redis: all that report there; gateway: the processes of the one that was asked. */
+  /** redis: all that report there; gateway: the processes of the gateway that answered. */
   readonly source: 'redis' | 'gateway'
   /** null: nothing is published. */
   readonly revision: string | null
@@ -597,7 +597,7 @@ export interface PolicyExplain {
     readonly rule: Rule
   }[]
   readonly notes: readonly string[]
-  /** null: no policy was asked. */
+  /** null: no policy was evaluated. */
   readonly policy: string | null
   readonly revision: string | null
 }
@@ -1034,7 +1034,7 @@ export interface PolicyReplay {
   readonly policies: string
   readonly failed: boolean
   readonly notes: readonly string[]
-  /** The policy that was asked. */
+  /** The policy that evaluated the calls. */
   readonly revision: string
   readonly lines: number
   /** Log lines that are not decisions. */
@@ -1077,7 +1077,7 @@ export interface PolicyReplay {
     readonly 'unknown-step': number
     readonly 'engine-failed': number
   }
-  /** By which gateways decided what was asked again, most decisions first. */
+  /** By which gateways decided the replayed calls, most decisions first. */
   readonly revisions: readonly {
     readonly revision: string
     readonly decisions: number
@@ -1382,7 +1382,7 @@ export interface PolicyWho {
   readonly exclusion: Exclusion | null
   readonly admin: {
     readonly allowed: boolean
-    /** null: the database could not be asked, and a note says why. */
+    /** null: the accounts could not be counted, and a note says why. */
     readonly accounts?: AccountCount | null | undefined
   }
   readonly roles: readonly RoleByRule[]
@@ -1471,7 +1471,7 @@ export interface Providers {
 }
 
 export interface Replay {
-  /** The policy that was asked. */
+  /** The policy that evaluated the calls. */
   readonly revision: string
   readonly lines: number
   /** Log lines that are not decisions. */
@@ -1514,7 +1514,7 @@ export interface Replay {
     readonly 'unknown-step': number
     readonly 'engine-failed': number
   }
-  /** By which gateways decided what was asked again, most decisions first. */
+  /** By which gateways decided the replayed calls, most decisions first. */
   readonly revisions: readonly {
     readonly revision: string
     readonly decisions: number
@@ -1677,7 +1677,7 @@ export interface RoleByRule {
     readonly via: readonly string[]
     readonly until?: string | undefined
   }[]
-  /** null: the database could not be asked, and a note says why. */
+  /** null: the accounts could not be counted, and a note says why. */
   readonly accounts?: AccountCount | null | undefined
 }
 
@@ -1942,7 +1942,7 @@ export type TrafficEvent = {
 export interface TrafficPoint {
   /** The end of the step, in milliseconds since 1970. */
   readonly at: number
-  /** Requests that ended in it. Absent: the gateways could not be asked. */
+  /** Requests that ended in it. Absent: no gateway answered. */
   readonly outcomes?: Readonly<Record<string, number>> | undefined
   readonly revision?: string | null | undefined
   readonly counts?: Readonly<Record<string, number>> | undefined

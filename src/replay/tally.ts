@@ -5,7 +5,7 @@ import { type AskedRecord, createChanges } from './changes.ts'
 import { kept } from './kept-text.ts'
 import type { DecisionRecord } from './record.ts'
 
-/** Why a decision of a policy could not be asked again. */
+/** Why a decision of a policy could not be replayed. */
 type Obstacle =
   | 'hashed-path'
   | 'omitted-path'

@@ -160,7 +160,7 @@ describe('the history in the database of a running gateway', () => {
     expect(code).toBe(5)
     expect(out).toContain(revision)
     expect(err).toMatch(
-      /^note: only the database was asked, so newer entries may be missing: .*ECONNREFUSED/,
+      /^note: only the database was read, so newer entries may be missing: .*ECONNREFUSED/,
     )
   })
 })
@@ -174,7 +174,7 @@ describe('a database that cannot be asked', () => {
 
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(document.revision) })
     expect(err).toMatch(
-      /^note: the database could not be asked, so older entries may be missing: database: .*ECONNREFUSED/,
+      /^note: the database could not be read, so older entries may be missing: database: .*ECONNREFUSED/,
     )
   })
 

@@ -68,7 +68,9 @@ describe.each(everyDatabase())('the history in $name', ({ start }) => {
     const table = createMoveTable(database, '{2}:', { maxMoves: 2 })
     await table.add([moveOf(1), moveOf(2)])
 
-    await expect(table.add([moveOf(3)])).rejects.toThrow('postern_policy_move has 2 moves: delete')
+    await expect(table.add([moveOf(3)])).rejects.toThrow(
+      'postern_policy_move has 2 publications: delete',
+    )
   })
 
   test('is empty where the table does not exist', async () => {

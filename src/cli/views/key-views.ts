@@ -47,6 +47,6 @@ function nextSteps(document: DocumentOf<typeof keysGenerate>): string {
   return `postern: generated a key in ${directory}; it does not sign yet. Next:
   1. copy the file to every replica and wait a minute, so that all have loaded it
   2. let it sign: postern keys use ${kid} ${directory}
-  3. after jwt.timeout has passed, "postern user totp --reencrypt" has run, and "postern token list" shows no good token of it, delete the file of the old key
+  3. after jwt.timeout has passed, "postern user totp --reencrypt" has run, and "postern token list" shows no valid token of it, delete the file of the old key
 `
 }

@@ -10,7 +10,7 @@ const trafficPoint = Type.Object(
     at: Type.Integer({ description: 'The end of the step, in milliseconds since 1970.' }),
     outcomes: Type.Optional(
       Type.Record(Type.String({ pattern: '' }), whole, {
-        description: 'Requests that ended in it. Absent: the gateways could not be asked.',
+        description: 'Requests that ended in it. Absent: no gateway answered.',
       }),
     ),
     revision: Type.Optional(nullable(text)),

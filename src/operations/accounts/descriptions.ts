@@ -222,7 +222,7 @@ export const userTotp = local({
   ]),
   plan: nullable(
     Type.Object({ username: text, replaces: flag, uri: text, secret: text }),
-    'null: nobody is asked.',
+    'null: the change needs no question.',
   ),
 })
 

@@ -95,7 +95,7 @@ export async function checkKeys({ jwt, identity }: Draft, directory: string): Pr
 }
 
 const unsigned = {
-  message: 'no key signs tokens, so nobody can log in',
+  message: 'no key signs tokens, so logins fail',
   fix: 'create a key with "postern keys generate", or name one with "postern keys use"',
 }
 

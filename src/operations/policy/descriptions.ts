@@ -168,7 +168,7 @@ const accountCount = Type.Object(
   { title: 'AccountCount' },
 )
 const accounts = Type.Optional(
-  nullable(accountCount, 'null: the database could not be asked, and a note says why.'),
+  nullable(accountCount, 'null: the accounts could not be counted, and a note says why.'),
 )
 const roleByRule = Type.Object(
   { roleKey: text, ...held, alsoAllowedBy: list(Type.Object(held)), accounts },
@@ -244,7 +244,7 @@ export const policyExplain = question({
     ...{ isFixedResponse: flag, endpoint: nullable(text) },
     nearMisses: list(Type.Object({ differs, rule })),
     notes: list(text),
-    ...{ policy: nullable(text, 'null: no policy was asked.'), revision: nullable(text) },
+    ...{ policy: nullable(text, 'null: no policy was evaluated.'), revision: nullable(text) },
   }),
 })
 

@@ -142,7 +142,7 @@ const replayChange = Type.Object(
 const unreadLine = Type.Object({ file: text, line: whole, message: text })
 
 const replay = {
-  revision: Type.String({ description: 'The policy that was asked.' }),
+  revision: Type.String({ description: 'The policy that evaluated the calls.' }),
   lines: whole,
   otherLines: Type.Integer({ description: 'Log lines that are not decisions.' }),
   unreadable: Type.Array(unreadLine, {
@@ -167,7 +167,7 @@ const replay = {
     'engine-failed': whole,
   }),
   revisions: Type.Array(Type.Object({ revision: text, decisions: whole }), {
-    description: 'By which gateways decided what was asked again, most decisions first.',
+    description: 'By which gateways decided the replayed calls, most decisions first.',
   }),
   otherRevisions: Type.Integer({
     description: 'Decisions of further revisions, or without one.',

@@ -21,8 +21,8 @@ export const run: RunOf<typeof policyHistory> = async ({ limit }, context) => {
   const notes = [
     differing > 0 && `${what}; shown as the database has ${differing === 1 ? 'it' : 'them'}`,
     recorded.problem !== undefined &&
-      `the database could not be asked, so older entries may be missing: ${recorded.problem}`,
-    isUnread && `only the database was asked, so newer entries may be missing: ${inRedis.message}`,
+      `the database could not be read, so older entries may be missing: ${recorded.problem}`,
+    isUnread && `only the database was read, so newer entries may be missing: ${inRedis.message}`,
   ]
   return {
     document: moves.map((move) => historyEntry(move, trust)),

@@ -51,6 +51,6 @@ export function whyNothing(
     return `no decisions${since === undefined ? '' : ` since ${since}`} in ${lines.toLocaleString('en-US')} lines: set logger.decisions.enabled at the gateways, and name their decision logs`
   }
   return notAsked.identity + notAsked.route === decisions
-    ? 'no policy made any of these decisions, so nothing could be asked'
-    : 'no decision could be asked: with logger.decisions.path "plain", gateways record the paths that a replay needs'
+    ? 'no policy made any of these decisions, so nothing could be replayed'
+    : 'no decision could be replayed: with logger.decisions.path "plain", gateways record the paths that a replay needs'
 }

@@ -13,7 +13,7 @@ export interface ReplayExtras {
   readonly policy: string
   /** The files of the policy, if a reviewer can open them. */
   readonly files: readonly string[]
-  /** Why no decision could be asked. */
+  /** Why no decision could be replayed. */
   readonly nothing?: string
 }
 

@@ -95,7 +95,7 @@ async function signedHistory({ settings, context, tell }: ReviewIo): Promise<rea
   if (settings.trust() === undefined) return []
   const { moves, problem } = await readRecordedMoves(settings, HISTORY, context.cwd)
   if (problem !== undefined) {
-    tell({ note: `note: the database could not be asked for the signed history: ${problem}` })
+    tell({ note: `note: could not read the signed history from the database: ${problem}` })
   }
   return moves
 }

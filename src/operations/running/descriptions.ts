@@ -121,7 +121,7 @@ export const fleet = question({
   document: Type.Object({
     source: Type.Enum(['redis', 'gateway'], {
       description:
-        'redis: all that report there; gateway: the processes of the one that was asked.',
+        'redis: all that report there; gateway: the processes of the gateway that answered.',
     }),
     revision: nullable(text, 'null: nothing is published.'),
     converged: flag,

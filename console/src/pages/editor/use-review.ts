@@ -17,7 +17,7 @@ export interface Review {
   readonly check?: PolicyCheck
   readonly tests?: PolicyTest | Problem
   readonly diff?: PolicyDiff | Problem
-  /** Why nothing could be asked. */
+  /** Why nothing could be replayed. */
   readonly problem?: Problem
 }
 

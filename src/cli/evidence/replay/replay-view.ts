@@ -53,7 +53,7 @@ export const policyReplayView = reportView(parts)
 
 /** The result in a few words. */
 function verdictOf({ asked, wouldDeny, wouldAllow }: Document): string {
-  if (asked === 0) return 'nothing could be asked'
+  if (asked === 0) return 'nothing could be replayed'
   if (wouldDeny === 0 && wouldAllow === 0) return 'every recorded decision stays the same'
   const parts = [
     ...(wouldDeny === 0 ? [] : [`${wouldDeny.toLocaleString('en-US')} would be denied`]),

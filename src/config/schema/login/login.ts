@@ -64,7 +64,7 @@ export const pagesSettings = reloading(
   {
     contact: optionalString(
       { maxLength: 200, pattern: NOT_BLANK },
-      'Whom people ask for help: a mail address, an address (https://…) or any other text. Unset: pages name nobody.',
+      'Whom people ask for help: a mail address, an address (https://…) or any other text. Unset: pages name no contact.',
     ),
     directory: optionalFile(
       'Directory with pages of your own: error.html, or a status such as 404.html. Read again at a reload. Unset: built-in pages.',

@@ -116,7 +116,7 @@ async function withPrevious(
 }
 
 function full(most: number): Fault {
-  const reason = `postern_policy_move has ${most} moves: delete those that you no longer need`
+  const reason = `postern_policy_move has ${most} publications: delete those that you no longer need`
   return new Fault('database', { reason })
 }
 

@@ -115,6 +115,14 @@ export function queryWithoutToken(query: string): string {
     .join('&')
 }
 
+/** A path or a URL without the token in its query. */
+export function addressWithoutToken(address: string): string {
+  const mark = address.indexOf('?')
+  if (mark === -1) return address
+  const query = queryWithoutToken(address.slice(mark + 1))
+  return address.slice(0, mark) + (query === '' ? '' : `?${query}`)
+}
+
 /** A Cookie header without the cookie of the token, the others byte for byte; `undefined` if nothing is left. */
 export function cookieWithoutToken(cookie: string): string | undefined {
   return cookie.includes('jwt') ? cookieWithout(cookie, ofToken) : cookie

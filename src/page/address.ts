@@ -1,11 +1,15 @@
-import { readOwnPath } from '../admission/own-path.ts'
-import { queryWithoutToken } from '../gateway/carriers.ts'
+import type { Returns } from '../admission/return-addresses.ts'
+import { addressWithoutToken } from '../gateway/carriers.ts'
 import { chooseLanguage, type Language } from './language.ts'
 
 export type PageAddress = ReturnType<typeof readAddress>
 
 /** What the address of one of the page's requests says. */
-export function readAddress(query: string, acceptLanguage: string, usual: Language) {
+export function readAddress(
+  query: string,
+  acceptLanguage: string,
+  { language: usual, returns }: { readonly language: Language; readonly returns: Returns },
+) {
   const given = new URLSearchParams(query)
   const chosen = given.get('lang')
   const language = chooseLanguage(chosen, acceptLanguage, usual)
@@ -14,7 +18,7 @@ export function readAddress(query: string, acceptLanguage: string, usual: Langua
     /** Whether the reader chose the language; then links keep it. */
     isChosen: chosen === language,
     /** Where to go after the login. */
-    to: ownTarget(given.get('to') ?? ''),
+    to: withoutToken(returns.read(given.get('to') ?? '')),
     /** The kind of refusal that brought the browser here. */
     error: given.get('error') ?? undefined,
     notice: given.get('notice') ?? undefined,
@@ -25,16 +29,11 @@ export function readAddress(query: string, acceptLanguage: string, usual: Langua
 }
 
 /**
- * A path of this host, without a token: in the address of a page a token would get into logs, and one
+ * Where a page may lead, without a token: in the address of a page a token would get into logs, and one
  * of an attacker would act instead of the cookie.
  */
-export function ownTarget(target: string): string | undefined {
-  const own = readOwnPath(target)
-  if (own === undefined) return undefined
-  const mark = own.indexOf('?')
-  if (mark === -1) return own
-  const query = queryWithoutToken(own.slice(mark + 1))
-  return query === '' ? own.slice(0, mark) : `${own.slice(0, mark)}?${query}`
+export function withoutToken(address: string | undefined): string | undefined {
+  return address === undefined ? undefined : addressWithoutToken(address)
 }
 
 type Change = Partial<Pick<PageAddress, 'language' | 'to' | 'notice' | 'sound'>>

@@ -1,9 +1,10 @@
+import { readOwnPath } from '../admission/own-path.ts'
 import { statusEnvelopes } from '../http/envelope.ts'
 import type { FindErrorPage } from '../http/error-page.ts'
 import { grpcTypeOf } from '../http/grpc/grpc-call.ts'
 import { envelopeOf } from '../http/reply-error.ts'
 import { Fault, Refusal } from '../kernel/errors.ts'
-import { linkTo, ownTarget, readAddress } from './address.ts'
+import { linkTo, readAddress, withoutToken } from './address.ts'
 import type { Explain } from './explain.ts'
 import { html } from './html.ts'
 import { naming, pageTexts } from './language.ts'
@@ -14,7 +15,7 @@ import { pageHeaders } from './reply-page.ts'
 import type { FindTemplate } from './templates.ts'
 
 interface ErrorPageParts {
-  readonly settings: Pick<PageParts['settings'], 'path' | 'language'>
+  readonly settings: Pick<PageParts['settings'], 'path' | 'language' | 'returns'>
   /** Whom people ask: an address, a mail address or any other text. */
   readonly contact: string | undefined
   readonly templateOf: FindTemplate
@@ -34,8 +35,8 @@ export function createErrorPages(parts: ErrorPageParts): FindErrorPage {
     if (!isKnown || !opensPage(arrival) || grpcTypeOf(arrival) !== undefined) return undefined
     const { method, target, notes, rawHeaders } = arrival
     const accepted = headerOf(rawHeaders, 'accept-language') ?? ''
-    const again = method === 'GET' ? ownTarget(target) : undefined
-    const address = { ...readAddress('', accepted, settings.language), to: again }
+    const again = method === 'GET' ? withoutToken(readOwnPath(target)) : undefined
+    const address = { ...readAddress('', accepted, settings), to: again }
     const texts = pageTexts[address.language]
     const message = explain(error, address.language)
     const { status, challenge } = envelopeOf(error, statusEnvelopes)

@@ -1,7 +1,8 @@
 import type { OwnEndpoint } from '../admission/own-endpoints.ts'
+import type { Returns } from '../admission/return-addresses.ts'
 import type { Arrival } from '../gateway/arrival/arrival.ts'
 import { Refusal, type RefusalKind } from '../kernel/errors.ts'
-import { ownTarget } from './address.ts'
+import { withoutToken } from './address.ts'
 import { nameOfError } from './login-errors.ts'
 
 /** Refusals that a login cures. */
@@ -18,12 +19,21 @@ const providerEndpoints: ReadonlySet<string> = new Set<OwnEndpoint['name']>([
   'oidc-callback',
 ])
 
+interface RedirectParts {
+  readonly path: string
+  /** Where browsers reach the page, if it may be on another host. */
+  readonly url: string | undefined
+  readonly returns: Returns
+  /** The host that the browser asked. */
+  readonly hostOf: (arrival: Arrival) => string | undefined
+}
+
 /**
  * Sends a browser that opens a protected page without a login to the login page, and back from there.
  * Every other client gets the refusal, which it can read. A form of the page itself whose login has
  * ended goes there too, and so does a login at a provider that failed.
  */
-export function createLoginRedirect(pagePath: string) {
+export function createLoginRedirect({ path: pagePath, url, returns, hostOf }: RedirectParts) {
   return locationOf
 
   function locationOf(error: unknown, arrival: Arrival): string | undefined {
@@ -31,8 +41,10 @@ export function createLoginRedirect(pagePath: string) {
     if (!(error instanceof Refusal) || !curable.has(error.kind)) return undefined
     const isOwnForm = arrival.notes.path?.startsWith(`${pagePath}/`) && arrival.method === 'POST'
     if (!isOwnForm && !isNavigation(arrival)) return undefined
-    const to = ownTarget(arrival.target)
-    return to === undefined ? pagePath : `${pagePath}?${new URLSearchParams({ to })}`
+    const host = url === undefined ? undefined : hostOf(arrival)
+    const to = withoutToken(returns.back(host, arrival.target))
+    const page = url ?? pagePath
+    return to === undefined ? page : `${page}?${new URLSearchParams({ to })}`
   }
 
   function providerError(thrown: unknown, arrival: Arrival): string | undefined {
@@ -40,7 +52,7 @@ export function createLoginRedirect(pagePath: string) {
     if (error === undefined || !isNavigation(arrival)) return undefined
     const query = new URLSearchParams(arrival.target.split('?').slice(1).join('?'))
     if (query.get('mode') === 'json') return undefined
-    const to = ownTarget(query.get('to') ?? '')
+    const to = withoutToken(returns.read(arrival.notes.returnTo ?? query.get('to') ?? ''))
     return `${pagePath}?${new URLSearchParams({ error, ...(to !== undefined && { to }) })}`
   }
 }

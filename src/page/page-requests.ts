@@ -13,8 +13,8 @@ const maxFormBytes = 16_384
 
 type Settings = PageParts['settings']
 
-export function addressOf({ query, arrival }: Received, { language }: Settings): PageAddress {
-  return readAddress(query, headerOf(arrival.rawHeaders, 'accept-language') ?? '', language)
+export function addressOf({ query, arrival }: Received, settings: Settings): PageAddress {
+  return readAddress(query, headerOf(arrival.rawHeaders, 'accept-language') ?? '', settings)
 }
 
 export function frameOf(received: Received, { settings, logo }: PageParts): Frame {

@@ -1,3 +1,4 @@
+import type { Returns } from '../admission/return-addresses.ts'
 import type { FindCrossSite } from '../gateway/cross-site.ts'
 import type { TokenCookie } from '../http/token-cookie.ts'
 import type { OfferedCaptcha } from '../login/captcha/captcha.ts'
@@ -23,6 +24,7 @@ export interface PageParts {
     readonly path: string
     readonly title?: string | undefined
     readonly afterLogin: string
+    readonly returns: Returns
     /** For readers whose browser asks for none that the page has. */
     readonly language: Language
   }

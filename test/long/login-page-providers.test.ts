@@ -30,10 +30,10 @@ describe('identity providers on the login page', () => {
 
   test('show a refused login on the page to a browser, and as JSON to others', async () => {
     const { postern, browser, provider } = await startBoth()
-    const address = await browser.begin(postern, 'corp')
+    const address = await browser.begin(postern, 'corp', '?to=/orders%3Ftoken=a.b.c%26x=1')
     const approved = provider.approve(address, { groups: ['strangers'] })
     const answer = await browser.callback(postern, 'corp', approved)
-    expect(answer.header('location')).toBe('/login?error=no-role')
+    expect(answer.header('location')).toBe('/login?error=no-role&to=%2Forders%3Fx%3D1')
     // The cookie of the login ends with it.
     expect(browser.flows).toEqual([])
     expect(browser.cookies.has('jwt')).toBe(false)

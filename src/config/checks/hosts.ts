@@ -5,8 +5,9 @@ import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 
 /** Hosts are compared with canonical hosts: one that is not canonical would never match. */
-export function checkHosts({ application, routes }: Draft, report: Report): void {
+export function checkHosts({ application, login, routes }: Draft, report: Report): void {
   checkList('application.hosts', application?.hosts, report)
+  checkList('login.page.hosts', login?.page?.hosts, report)
   routes?.forEach((route, index) => {
     checkList(`routes[${index}].hosts`, route?.hosts, report)
   })

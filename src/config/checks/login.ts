@@ -1,8 +1,9 @@
-import { readOwnPath } from '../../admission/own-path.ts'
+import { createReturns } from '../../admission/return-addresses.ts'
 import { subject } from '../../kernel/quote.ts'
 import type { Say } from '../../login/method-kind.ts'
 import { loginMethods } from '../../login/methods/login-methods.ts'
 import { namedProviders } from '../login-providers.ts'
+import { modeFacts } from '../mode.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 import { OWN_ENDPOINTS, pathProblem } from './forwarding/routes.ts'
@@ -39,7 +40,7 @@ function checkNames(login: LoginDraft, say: Say): void {
 }
 
 /** The page has a path of its own and logs in by cookie. */
-export function checkLoginPage({ login, cookie, pages }: Draft, report: Report): void {
+export function checkLoginPage({ application, login, cookie, pages }: Draft, report: Report): void {
   const page = login?.page
   const say = (at: string, problem: string) => report.firstProblem(at, problem)
   if (page?.enabled === false) {
@@ -56,13 +57,63 @@ export function checkLoginPage({ login, cookie, pages }: Draft, report: Report):
     const problem = pagePathProblem(page.path)
     if (problem !== undefined) say('login.page.path', `: ${problem}`)
   }
-  const { afterLogin } = page
-  if (afterLogin !== undefined && readOwnPath(afterLogin) === undefined) {
+  const url = page.url === undefined ? undefined : URL.parse(page.url)
+  if (page.url !== undefined) {
+    const isSecure = modeFacts(application?.mode, 0).secureCookie
+    const problem = urlProblem(page.url, { url, path: page.path, isSecure })
+    if (problem !== undefined) say('login.page.url', `: ${problem}`)
+  }
+  const domain = cookie?.domain
+  if (url && domain !== undefined && !isBelow(url.hostname, domain)) {
     say(
-      'login.page.afterLogin',
-      `: ${subject(afterLogin)} is not a path of this host; write one such as /orders`,
+      'login.page.url',
+      `: ${url.hostname} is not below cookie.domain (${domain}), so browsers reject its cookie`,
     )
   }
+  const hosts = page.hosts?.filter((host) => host !== undefined)
+  if (hosts !== undefined && (page.url === undefined || domain === undefined)) {
+    say(
+      'login.page.hosts',
+      ' requires login.page.url and cookie.domain: a login counts on other hosts only with both',
+    )
+  }
+  for (const host of domain === undefined ? [] : (hosts ?? [])) {
+    if (isBelow(host.replace(/^\*\./, ''), domain ?? '')) continue
+    say(
+      'login.page.hosts',
+      `: ${subject(host)} is not below cookie.domain (${domain}), so it never gets the cookie`,
+    )
+  }
+  const { afterLogin } = page
+  const canReturn = url === null || createReturns({ url: url?.href, hosts }).read(afterLogin ?? '/')
+  if (canReturn === undefined) {
+    say(
+      'login.page.afterLogin',
+      `: ${subject(afterLogin)} is neither a path of this host, such as /orders, nor an address of one of login.page.hosts`,
+    )
+  }
+}
+
+function isBelow(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`)
+}
+
+function urlProblem(
+  written: string,
+  {
+    url,
+    path,
+    isSecure,
+  }: { url: URL | null | undefined; path: string | undefined; isSecure: boolean },
+): string | undefined {
+  const shown = subject(written)
+  if (!url) return `${shown} is not a URL; write one such as https://login.example.com/login`
+  if (url.href !== written) return `${shown} is not in canonical form; write ${url.href}`
+  if (url.protocol === 'http:' && isSecure) {
+    return `${shown} must begin with https://: browsers drop the cookie of the login over http`
+  }
+  if (path === undefined || url.pathname === path) return undefined
+  return `${shown} must end with login.page.path (${path}), where Postern serves the page`
 }
 
 function pagePathProblem(path: string): string | undefined {

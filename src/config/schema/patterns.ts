@@ -43,6 +43,8 @@ export const COOKIE_NAME = '^[A-Za-z0-9_-]{1,64}$'
 export const HEADER_VALUE = '^[!-~]([ -~]*[!-~])?$'
 /** Where to redirect to. */
 export const REDIRECT = '^(https?://[A-Za-z0-9.:-]+([/?{][!-~]*)?|/[!-~]*)$'
+/** A page, without credentials and query. */
+export const WEB_URL = '^https?://[0-9a-z._-]+(:[0-9]{1,5})?/[!-"$->@-~]*$'
 /** A token of the Upgrade header, in lower case. */
 export const PROTOCOL = '^[a-z0-9][a-z0-9./-]{0,31}$'
 /** A path with an optional query. */
@@ -87,6 +89,7 @@ const forms: Readonly<Record<string, string>> = {
   [COOKIE_NAME]: 'a cookie name such as postern-target: letters, digits, - and _, 64 at most',
   [HEADER_VALUE]: 'printable ASCII characters, without spaces at the start or end',
   [REDIRECT]: 'an absolute URL such as https://www.example.com/new, or a path that starts with /',
+  [WEB_URL]: 'a URL such as https://login.example.com/login, without user, password and query',
   [PROTOCOL]: 'a protocol name in lower case, such as websocket',
   [REQUEST_TARGET]: 'a path that starts with /, without spaces',
   [METHOD_NAME]: 'lower-case letters, digits and hyphens, 32 at most',

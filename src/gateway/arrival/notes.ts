@@ -48,6 +48,8 @@ export interface Notes {
   cut?: 'client' | 'upstream' | 'token' | 'policy' | 'gateway'
   /** Where a logout has revoked its token, or a new password the other tokens of its user. */
   revoked?: 'everywhere' | 'here'
+  /** Where the browser goes after a login at a provider. */
+  returnTo?: string
   /** The refusal or fault that the login page shows to a person, or that a proxy passes on. */
   shown?: unknown
   /** The HTTP status of `shown` in the response to a check over gRPC, whose own is always 200. */

@@ -26,7 +26,7 @@ export function createNameLogin(parts: LoginParts): NameLogin {
     const { contract, arrival } = readOriginal(forwardAuth)
     const path = loginOf?.(error, arrival)
     if (path === undefined) return error
-    const origin = contract === 'traefik' ? seenOrigin(arrival) : ''
+    const origin = contract === 'traefik' && path.startsWith('/') ? seenOrigin(arrival) : ''
     if (origin === undefined) return error
     return new Refusal(error.kind, { ...error.detail, location: `${origin}${path}` })
   }

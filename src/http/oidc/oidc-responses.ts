@@ -1,5 +1,5 @@
-import { readOwnPath } from '../../admission/own-path.ts'
-import { readCookie } from '../../gateway/carriers.ts'
+import type { Returns } from '../../admission/return-addresses.ts'
+import { addressWithoutToken, readCookie } from '../../gateway/carriers.ts'
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import type { OwnResponses } from '../../gateway/pipeline.ts'
 import type { Reply } from '../../gateway/reply.ts'
@@ -22,10 +22,11 @@ interface OidcResponseParts extends Pick<Redirects, 'begin' | 'purposeOf' | 'end
   readonly crossSite: FindCrossSite
   /** Whether browsers send our cookie only within our site (`cookie.sameSite: strict`). */
   readonly strictCookie: boolean
+  readonly returns: Returns
 }
 
-/** The path fits into a cookie with everything else. */
-const maxReturnPath = 1024
+/** It fits into a cookie with everything else. */
+const maxReturnAddress = 1024
 
 /** Logins with an OpenID Connect provider, from the first redirect to the last. */
 export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses, 'toAnyone'> {
@@ -33,13 +34,19 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
     const query = new URLSearchParams(received.query)
     const isApp = query.get('mode') === 'json'
     const begun = await beginOf(received)({
-      to: returnPathOf(query.get('to')),
+      to: returnOf(query.get('to') ?? ''),
       app: isApp ? (query.get('redirectUri') ?? true) : undefined,
       cookieNames: cookieNames(received),
     })
     const cookies = begun.cookies.flatMap((cookie) => ['Set-Cookie', cookie])
     if (isApp) replyJson(reply, 200, { code: 200, msg: 'success', url: begun.url }, cookies)
     else redirect(reply, 302, begun.url, cookies)
+  }
+
+  /** Every other address would make us an open redirector (CWE-601). */
+  function returnOf(to: string): string {
+    const address = to.length > maxReturnAddress ? undefined : parts.returns.read(to)
+    return addressWithoutToken(address ?? '/')
   }
 
   function beginOf({ endpoint }: Received): BeginLogin {
@@ -55,6 +62,8 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
     // A provider is another site. Only the cookie of the login shows that this browser began it here:
     // without it, any page could use up the attempts of its visitors' address.
     const isBegunHere = cookie(flowCookie(state)) !== undefined
+    const { to } = await parts.purposeOf(state, cookie)
+    if (to !== '/') received.arrival.notes.returnTo = to
     const issued = await parts.login({
       fields: () => answerFields(received),
       ...{ cookie, setCookie, address: received.origin.address },
@@ -64,7 +73,6 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
     const token = parts.cookie.issued(issued.token)
     const headers = [...token, ...cookies]
     if (token.length === 0) return replyJson(reply, 200, loginResult(issued), headers)
-    const { to } = await parts.purposeOf(state, cookie)
     if (parts.strictCookie) moveOn(reply, to, headers)
     else redirect(reply, 303, to, headers)
   }
@@ -78,12 +86,6 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
       return replyBackChannel(received, reply, end)
     },
   }
-}
-
-/** Every other path would make us an open redirector (CWE-601). */
-function returnPathOf(to: string | null): string {
-  const path = to === null || to.length > maxReturnPath ? undefined : readOwnPath(to)
-  return path ?? '/'
 }
 
 /** A parameter that comes twice could be read in two ways (RFC 6749 3.1). */

@@ -1,8 +1,10 @@
 import { hostname } from 'node:os'
+import { createReturns } from '../../admission/return-addresses.ts'
 import { createAdmission } from '../../admission/verdict.ts'
 import { accessSettings } from '../../config/access-settings.ts'
 import { modeFacts } from '../../config/mode.ts'
 import type { Config } from '../../config/schema/schema.ts'
+import type { Arrival } from '../../gateway/arrival/arrival.ts'
 import { createHeaderReader } from '../../gateway/arrival/arriving-headers.ts'
 import { createOriginFinder } from '../../gateway/arrival/client-origin.ts'
 import { createTrust } from '../../gateway/arrival/trusted-peers.ts'
@@ -194,18 +196,23 @@ async function buildGeneration(
   })
   const { stallTimeoutMs } = config.limits
   const { page } = config.login
+  const returns = createReturns(page)
   const replyError = createPublicErrorReplies(
     createErrorResponses(refusalEnvelopes(config.refusals), messages),
   )
   const errorPages = createErrorPages({
     contact,
     templateOf: templates?.find ?? noTemplates,
-    settings: { path: page.path, language: languageOf(config.refusals.language) },
+    settings: { path: page.path, returns, language: languageOf(config.refusals.language) },
     hasLogo: page.logo !== undefined,
     hasLogout: config.endpoints.logout === 'gateway',
     explain: createExplain(createErrorText(statusEnvelopes, messages)),
   })
-  const redirectOf = page.enabled ? createLoginRedirect(page.path) : undefined
+  const hostOf = (arrival: Arrival) =>
+    shared.findOrigin(arrival, shared.readHeaders(arrival.rawHeaders, arrival.httpVersion)).host
+  const redirectOf = page.enabled
+    ? createLoginRedirect({ ...page, url: page.url, returns, hostOf })
+    : undefined
   return {
     /** Of the public port. */
     requests: {

@@ -1,3 +1,4 @@
+import { createReturns } from '../../admission/return-addresses.ts'
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import { createOidcResponses } from '../../http/oidc/oidc-responses.ts'
 import { createOwnResponses } from '../../http/own-responses.ts'
@@ -59,6 +60,7 @@ export async function buildLogin(
         redirects &&
         createOidcResponses({
           ...{ ...common, ...redirects, strictCookie: config.cookie.sameSite === 'strict' },
+          returns: createReturns(config.login.page),
         }),
       issueCaptcha: captchas.issue,
       readProfile: accounts.profile,

@@ -1,3 +1,4 @@
+import { createReturns } from '../../admission/return-addresses.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { refusalEnvelopes } from '../../http/envelope.ts'
 import { createErrorText } from '../../http/error-text.ts'
@@ -28,7 +29,7 @@ export async function buildPage(
   return ({ refusals, endpoints }: ResponseSettings, given: Given) =>
     createLoginPage({
       ...given,
-      settings: { ...page, language: languageOf(refusals.language) },
+      settings: { ...page, returns: createReturns(page), language: languageOf(refusals.language) },
       logo,
       form: {
         hasPassword: hasPasswordForm,

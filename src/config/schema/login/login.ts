@@ -1,7 +1,8 @@
-import { NOT_BLANK, REQUEST_TARGET, TOTP_ISSUER } from '../patterns.ts'
+import { NOT_BLANK, REDIRECT, REQUEST_TARGET, TOTP_ISSUER, WEB_URL } from '../patterns.ts'
 import {
   DAY_MS,
   flag,
+  hostNames,
   integer,
   optionalFile,
   optionalString,
@@ -53,8 +54,16 @@ const loginPageSettings = section(
     ),
     afterLogin: text(
       '/',
-      'Path to open after a login that started on the login page itself.',
-      REQUEST_TARGET,
+      'Path to open after a login that started on the login page itself; with login.page.hosts, also the address of a page there.',
+      REDIRECT,
+    ),
+    url: optionalString(
+      { minLength: 1, maxLength: 1024, pattern: WEB_URL },
+      'Address of the page for browsers, such as https://login.example.com/login, with the path of login.page.path. Redirects go there from every host. Unset: each host has the page at login.page.path.',
+    ),
+    hosts: hostNames(
+      'app.example.com',
+      'Other hosts that the page may lead back to after a login, below cookie.domain. They have the scheme and the port of login.page.url. Unset: only its own.',
     ),
   },
 )

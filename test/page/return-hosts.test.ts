@@ -1,0 +1,285 @@
+import { describe, expect, test } from 'vitest'
+import { createReturns } from '../../src/admission/return-addresses.ts'
+import { Invalid } from '../../src/kernel/errors.ts'
+import { askAbout, asked, type ContractName, contractNames } from '../support/forward-auth.ts'
+import { dev } from '../support/log-in.ts'
+import {
+  attribute,
+  goodForm,
+  navigation,
+  nextOf,
+  postForm,
+  startWithPage,
+} from '../support/login-page.ts'
+import { readTestConfig } from '../support/test-config.ts'
+
+const page = {
+  url: 'https://login.example.com/login',
+  hosts: ['app.example.com', '*.eu.example.com'],
+}
+const cookie = { set: true, domain: 'example.com' }
+const start = () => startWithPage({ config: { cookie, login: { page } } })
+
+/** Addresses that a page must never lead to, although one of the hosts is in most of them. */
+const strangers = [
+  'https://evil.example/',
+  'https://example.com/',
+  'https://eu.example.com/',
+  'https://app.example.com.evil.example/',
+  'https://evil.example/app.example.com',
+  'https://evilapp.example.com/',
+  'https://xapp.example.com/',
+  'https://sub.app.example.com/',
+  'https://evil-eu.example.com/',
+  'https://eu.example.com.evil.example/',
+  'https://*.eu.example.com/',
+  'https://.eu.example.com/',
+  'https://-/',
+  'https://app.example.com@evil.example/',
+  'https://app.example.com:443@evil.example/',
+  'https://app.example.com%40evil.example/',
+  'https://evil.example@app.example.com/',
+  'https://user:pass@app.example.com/',
+  'https://app.example.com\\@evil.example/',
+  'https://evil.example\\@app.example.com/',
+  'https://evil.example#@app.example.com/',
+  'https://evil.example?app.example.com',
+  'https://evil.example;app.example.com/',
+  'https://evil.example/..//app.example.com',
+  'https://app.example.com//evil.example',
+  'https://app.example.com/\\evil.example',
+  'https://app.example.com/..//evil.example',
+  'https://app.example.com/%2e%2e//evil.example',
+  'https://app.example.com/a/../b',
+  'https://app.example.com/\tx',
+  'https://app.example.com/\r\nLocation: https://evil.example',
+  'https://app.example.com/#//evil.example',
+  'https://app.example.com#.evil.example',
+  'https://app.example.com .evil.example/',
+  ' https://app.example.com/',
+  '\thttps://app.example.com/',
+  'ht\ntps://app.example.com/',
+  'http://app.example.com/',
+  'http://login.example.com/',
+  'https://app.example.com:8443/',
+  'https://app.example.com:80/',
+  'https://app.example.com:0443@evil.example/',
+  'https://app.example.com:99999/',
+  'https://app.example.com:/',
+  'https://app.example.com:443x/',
+  'https://app.example.com./',
+  'https://app。example。com/',
+  'https://app.example%2ecom/',
+  'https://app.ex\u00adample.com/',
+  'https://ａpp.example.com/',
+  'https://аpp.example.com/',
+  'https:app.example.com/',
+  'https:/app.example.com/',
+  'https:///app.example.com/',
+  'https:\\\\app.example.com\\',
+  'https//app.example.com/',
+  '//app.example.com/',
+  '///app.example.com/',
+  '/\\app.example.com/',
+  '\\\\app.example.com/',
+  'app.example.com',
+  'app.example.com/orders',
+  'javascript:alert(1)',
+  'javascript://app.example.com/%0aalert(1)',
+  'data:text/html,https://app.example.com/',
+  'file://app.example.com/etc/passwd',
+  'ftp://app.example.com/',
+  'ws://app.example.com/',
+  'blob:https://app.example.com/x',
+  'view-source:https://app.example.com/',
+  'https://[::1]/',
+  'https://127.0.0.1/',
+  'https://2130706433/',
+  'https://0x7f.1/',
+  'https://app.example.com\u0000.evil.example/',
+  'https://app.example.com/?x=\u0000',
+  `https://app.example.com/${'a'.repeat(4000)}`,
+]
+
+const friends: readonly (readonly [string, string])[] = [
+  ['https://app.example.com', 'https://app.example.com/'],
+  ['https://app.example.com/orders/7?x=1', 'https://app.example.com/orders/7?x=1'],
+  ['HTTPS://APP.Example.com/Orders', 'https://app.example.com/Orders'],
+  ['https://app.example.com:443/', 'https://app.example.com/'],
+  ['https://app.example.com?a=//b', 'https://app.example.com/?a=//b'],
+  ['https://app.example.com/a%2fb', 'https://app.example.com/a%2Fb'],
+  ['https://de.eu.example.com/', 'https://de.eu.example.com/'],
+  ['https://a.b.eu.example.com/', 'https://a.b.eu.example.com/'],
+  ['https://login.example.com/profile', 'https://login.example.com/profile'],
+  ['https://app.example.com/x?token=t&y=1', 'https://app.example.com/x?y=1'],
+  ['https://app.example.com/x?t%6fken=t', 'https://app.example.com/x'],
+  ['/orders?token=t', '/orders'],
+]
+
+const encoded = (to: string) => new URLSearchParams({ to }).toString()
+
+describe('with login.page.hosts', () => {
+  test('no address of a stranger is followed by the page, its form or its links', async () => {
+    const postern = await start()
+    expect(strangers.length).toBeGreaterThanOrEqual(60)
+    for (const to of strangers) {
+      const shown = await postern.call(`GET /login?${encoded(to)}`)
+      const actions = shown.body.match(/(?:action|href)="[^"]*"/g)
+      expect([to, actions?.filter((each) => /to=/.test(each))]).toEqual([to, []])
+    }
+  })
+
+  test('addresses of the hosts are followed, in one spelling and without a token', async () => {
+    const postern = await startWithPage({ config: { ...dev, cookie, login: { page } } })
+    for (const [to, expected] of friends) {
+      const shown = await postern.call(`GET /login?${encoded(to)}`)
+      const action = new URL(attribute(shown.body, /action="([^"]*)"/), page.url)
+      expect([to, action.searchParams.get('to')]).toEqual([to, expected])
+      const failed = await postForm(postern, action.pathname + action.search, {
+        ...goodForm(postern),
+        // One that no attempt locks out.
+        username: `user-${to.length}`,
+      })
+      expect([to, attribute(failed.body, /action="([^"]*)"/)]).toEqual([
+        to,
+        action.pathname + action.search,
+      ])
+    }
+    const [[to, expected] = ['', '']] = friends.slice(1)
+    const done = await postForm(postern, `/login?${encoded(to)}`, goodForm(postern))
+    expect([done.status, nextOf(done)]).toEqual([200, expected])
+  })
+
+  test('nothing else is an address: strangers and friends as a function sees them', () => {
+    const { read } = createReturns(page)
+    for (const to of strangers) expect([to, read(to)]).toEqual([to, undefined])
+    const none = createReturns({})
+    for (const to of [...strangers, ...friends.map(([each]) => each)]) {
+      if (!/^\/(?![/\\])/.test(to)) expect([to, none.read(to)]).toEqual([to, undefined])
+    }
+  })
+})
+
+const loginFor = (to?: string) => page.url + (to === undefined ? '' : `?${encoded(to)}`)
+
+describe('with login.page.url, a browser without a login', () => {
+  test.each([
+    ['app.example.com', '/orders?x=1&token=a.b.c', 'https://app.example.com/orders?x=1'],
+    ['APP.example.com:443', '/orders', 'https://app.example.com/orders'],
+    ['de.eu.example.com', '/', 'https://de.eu.example.com/'],
+    ['login.example.com', '/profile', '/profile'],
+    ['evil.example', '/orders', undefined],
+    ['example.com', '/orders', undefined],
+    ['app.example.com@evil.example', '/orders', undefined],
+  ])('of %s goes there from %s', async (host, path, to) => {
+    const postern = await start()
+    const answer = await postern.call(`GET ${path}`, { host, headers: navigation })
+    if (answer.status === 400) expect(host).toContain('@')
+    else expect([answer.status, answer.header('location')]).toEqual([302, loginFor(to)])
+  })
+
+  test.each<[ContractName, number]>(
+    contractNames.map((name) => [name, name === 'nginx' ? 401 : 302]),
+  )(
+    'goes there through a proxy that asks in the form of %s, also one that reports http',
+    async (contract, status) => {
+      const postern = await startWithPage({ config: { ...asked(), cookie, login: { page } } })
+      const ask = async (host: string, more: readonly string[] = []) => {
+        const own = contract === 'traefik' ? [] : [`X-Forwarded-Host: ${host}`]
+        const headers = [...own, ...more, ...navigation]
+        const answer = await askAbout(postern, contract, 'GET /orders?x=1', { headers })
+        return [answer.status, answer.header('location')]
+      }
+      // The form of Traefik in these tests names shop.example, which is none of the hosts.
+      const expected = contract === 'traefik' ? undefined : 'https://app.example.com/orders?x=1'
+      expect(await ask('app.example.com')).toEqual([status, loginFor(expected)])
+      expect(await ask('evil.example')).toEqual([status, loginFor()])
+      if (contract === 'nginx') {
+        expect(await ask('app.example.com', ['X-Forwarded-Proto: http'])).toEqual([
+          status,
+          loginFor(expected),
+        ])
+      }
+    },
+  )
+})
+
+type Settings = Readonly<Record<string, unknown>>
+
+function problemsOf(changes: Settings, cookies: Settings = cookie, more: Settings = {}): string {
+  try {
+    const settings = { enabled: true, ...page, ...changes }
+    readTestConfig({ cookie: cookies, login: { page: settings }, ...more })
+    return ''
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    return error.problems.map(({ message }) => message).join('\n')
+  }
+}
+
+test.each<[string, Settings, Settings, string]>([
+  [
+    'a page that is not on the domain',
+    { url: 'https://login.other.com/login' },
+    cookie,
+    'login.page.url: login.other.com is not below cookie.domain (example.com)',
+  ],
+  [
+    'a page on a host that only ends alike',
+    { url: 'https://evilexample.com/login' },
+    cookie,
+    'is not below cookie.domain',
+  ],
+  [
+    'a page without TLS',
+    { url: 'http://login.example.com/login' },
+    cookie,
+    'must begin with https://',
+  ],
+  [
+    'another path',
+    { url: 'https://login.example.com/sign-in' },
+    cookie,
+    'must end with login.page.path (/login)',
+  ],
+  ['a query', { url: 'https://login.example.com/login?a=b' }, cookie, 'login.page.url'],
+  ['a user', { url: 'https://a:b@login.example.com/login' }, cookie, 'login.page.url'],
+  [
+    'the port of the scheme',
+    { url: 'https://login.example.com:443/login' },
+    cookie,
+    'write https://login.example.com/login',
+  ],
+  ['no domain', {}, { set: true }, 'login.page.hosts requires login.page.url and cookie.domain'],
+  [
+    'no url',
+    { url: undefined },
+    cookie,
+    'login.page.hosts requires login.page.url and cookie.domain',
+  ],
+  [
+    'a host outside the domain',
+    { hosts: ['app.other.com'] },
+    cookie,
+    'login.page.hosts: "app.other.com" is not below cookie.domain',
+  ],
+  ['names outside the domain', { hosts: ['*.com'] }, cookie, '"*.com" is not below cookie.domain'],
+  ['every name', { hosts: ['*'] }, cookie, 'login.page.hosts[0]'],
+  ['a URL as host', { hosts: ['https://app.example.com'] }, cookie, 'login.page.hosts[0]'],
+  [
+    'a stranger afterward',
+    { afterLogin: 'https://evil.example/' },
+    cookie,
+    'login.page.afterLogin',
+  ],
+])('config check rejects %s', (_, changes, cookies, message) => {
+  expect(problemsOf(changes, cookies)).toContain(message)
+})
+
+test('config check accepts a page for one host, and for all hosts of a domain', () => {
+  expect(problemsOf({})).toBe('')
+  expect(problemsOf({ hosts: ['*.example.com'], afterLogin: 'https://app.example.com/' })).toBe('')
+  expect(problemsOf({ hosts: undefined }, { set: true })).toBe('')
+  const http = { url: 'http://login.example.com:8000/login' }
+  expect(problemsOf(http, cookie, { application: { mode: 'dev' } })).toBe('')
+})

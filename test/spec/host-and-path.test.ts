@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { outgoingPath } from '../../src/admission/routes.ts'
 import type { Route } from '../../src/gateway/route/route.ts'
 import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
@@ -49,6 +51,31 @@ describe('the Host header that an upstream gets', () => {
 
     expectRejected(answer, 400, target)
   })
+})
+
+test.each([
+  ['the host that it got', (own: string) => `http://${own}/next?a=1`],
+  ['the scheme and the host that it got', (own: string) => `https://${own}/next?a=1`],
+  ['its own address', (_: string, address: string) => `${address}/next?a=1`],
+  ['a path', () => '/next?a=1'],
+])('a service that redirects to %s works behind what "postern init" writes', async (_, to) => {
+  const file = 'src/operations/init/templates/files/minimal.yaml'
+  const text = await readFile(file, 'utf8')
+  const { upstreams, routes } = parse(text.replaceAll('{{ownAccounts}}', '').replaceAll('{{', '').replaceAll('}}', ''))
+  const target = await startRecordingUpstream()
+  onTestFinished(target.close)
+  const app = { ...upstreams.app, targets: [target.origin] }
+  const postern = await startPostern({ routes, config: { upstreams: { app } } })
+  target.answerWith((socket, request) => {
+    const [host = ''] = request.values('host')
+    const location = to(host, target.origin)
+    socket.write(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`)
+  })
+
+  const answer = await postern.call(get, { as: 'editor', host: 'shop.test:8443' })
+
+  expect([answer.status, answer.header('location')]).toEqual([302, '/next?a=1'])
+  expect(target.requests[0]?.values('host')).toEqual(['shop.test:8443'])
 })
 
 describe('a route that replaces its prefix', () => {

@@ -43,6 +43,8 @@ export interface OwnEndpointOptions {
 interface OidcEndpoints {
   readonly name: string
   readonly logout: { readonly backChannel: boolean }
+  /** The file of its picture on the login page. */
+  readonly icon?: string | undefined
 }
 
 /** An own endpoint and its path, which is exact. `allow` is one method. */
@@ -108,10 +110,10 @@ function oidcEndpoints({ name: provider, logout }: OidcEndpoints) {
   return logout.backChannel ? own : own.slice(0, 2)
 }
 
-function pageEndpoints({ page, logout, password }: OwnEndpointOptions) {
+function pageEndpoints({ page, oidc = [], logout, password }: OwnEndpointOptions) {
   if (page === undefined) return []
   const own = { logout: logout === 'gateway', password: password === 'gateway' }
-  return listPageEndpoints(page, own).map(({ name, method, path, open }) => {
+  return listPageEndpoints(page, own, oidc).map(({ name, method, path, open }) => {
     const placed = endpoint(name, method, open)
     return [path, open ? placed : { ...placed, identityOnly: true as const }] as const
   })
@@ -158,6 +160,7 @@ interface PageEndpoint {
 function listPageEndpoints(
   { enabled, path, logo }: PagePaths,
   own: { readonly logout: boolean; readonly password: boolean },
+  providers: readonly OidcEndpoints[],
 ): readonly PageEndpoint[] {
   if (!enabled) return []
   const file = (name: string) => get('page-file', `${path}/${name}`, true)
@@ -168,6 +171,7 @@ function listPageEndpoints(
     file('script.js'),
     file('icon.svg'),
     ...(logo === undefined ? [] : [file('logo')]),
+    ...providers.flatMap(({ name, icon }) => (icon === undefined ? [] : [file(`icon-${name}`)])),
     get('page-captcha', `${path}/captcha.png`, true),
     get('page-captcha', `${path}/captcha.wav`, true),
     ...(own.password

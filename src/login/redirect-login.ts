@@ -25,7 +25,14 @@ export interface Redirects {
 export interface LoginButton {
   readonly name: string
   readonly path: string
+  /** What people call it. */
+  readonly label: string
+  /** The file of its picture. */
+  readonly icon?: string | undefined
 }
+
+/** What a provider must ask for although the person is logged in there (OpenID Connect Core 3.1.2.1). */
+export type OidcPrompt = 'login' | 'select_account'
 
 /** Throws the Refusal `bad-logout-token`. Returns how many tokens were revoked. */
 export type EndSessions = (logoutToken: string) => Promise<number>
@@ -35,6 +42,8 @@ interface BeginRequest {
   readonly to: string
   /** Where a single-page application gets the answer, `true` for the first configured. Absent: our callback. */
   readonly app?: string | true | undefined
+  /** Beside that of the settings, which no request can take away. */
+  readonly prompt?: OidcPrompt | undefined
   /** What this login confirms. Absent: nothing, and the provider may use a session of its own. */
   readonly confirms?: string | undefined
   /** The names of the cookies that the browser sent. */

@@ -36,9 +36,14 @@ export function createLoginPages(parts: PageParts) {
     const token = failed === undefined ? await loggedIn(received) : undefined
     if (token === undefined) return showForm(received, reply, firstTime, message)
 
-    const name = token.caller.username
+    const { username: name, userId } = token.caller
+    const password = parts.pages.password && (await parts.hasPassword(userId))
     const goOn = address.to ?? settings.afterLogin
-    const page = loggedInView(frame(received), { name, goOn, pages: parts.pages }, message)
+    const page = loggedInView(
+      frame(received),
+      { name, goOn, pages: { ...parts.pages, password } },
+      message,
+    )
     replyPage(reply, 200, { page, language: texts.tag })
   }
 

@@ -87,12 +87,15 @@ ${
 `
 }
 
-function providerLinks({ address }: Frame, { buttons, goOn }: LoginForm): Html {
+function providerLinks({ path: pagePath, address }: Frame, { buttons, goOn }: LoginForm): Html {
   const texts = pageTexts[address.language]
   const query = new URLSearchParams({ to: goOn })
   const links = buttons.map(
-    ({ name, path }) =>
-      html`<li><a class="button" href="${path}?${query.toString()}">${naming(texts.logInWith, name)}</a></li>\n`,
+    ({ name, label, icon, path }) =>
+      html`<li><a class="button" href="${path}?${query.toString()}">${
+        icon !== undefined && html`<img src="${pagePath}/icon-${name}" alt="">`
+      }${naming(texts.logInWith, label)}</a>
+<a href="${path}?${query.toString()}&prompt=select_account">${naming(texts.useOtherAccount, label)}</a></li>\n`,
   )
   return html`<ul class="providers">
 ${links}</ul>

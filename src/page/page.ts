@@ -21,6 +21,7 @@ export function createLoginPage(parts: PageParts): OwnResponses {
     fileOf('text/javascript; charset=utf-8', new URL('./files/script.js', import.meta.url)),
     fileOf('image/svg+xml', new URL('./files/icon.svg', import.meta.url)),
     ...(parts.logo ? [['logo', parts.logo] as const] : []),
+    ...parts.icons,
   ])
 
   function file({ call }: Received, reply: Reply): void {

@@ -29,6 +29,8 @@ export interface PageParts {
     readonly language: Language
   }
   readonly logo: PageFile | undefined
+  /** Pictures of providers, by the name of their file. */
+  readonly icons: readonly (readonly [string, PageFile])[]
   readonly form: {
     /** Whether names and passwords log in. */
     readonly hasPassword: boolean
@@ -48,6 +50,8 @@ export interface PageParts {
   readonly verifyToken: VerifyToken
   readonly record: RecordAttempt
   readonly cookie: TokenCookie
+  /** Whether this user has a password here. Does not throw. */
+  readonly hasPassword: (userId: string) => Promise<boolean>
   readonly crossSite: FindCrossSite
   readonly explain: Explain
   /** Where the session at an identity provider ends too. Does not throw. */

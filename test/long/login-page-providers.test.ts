@@ -1,7 +1,17 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { oidcSettings, startFakeProvider } from '../support/fake-provider.ts'
 import { dev } from '../support/log-in.ts'
-import { attribute, navigation, startWithPage } from '../support/login-page.ts'
+import {
+  attribute,
+  cookieOf,
+  goodForm,
+  navigation,
+  postForm,
+  startWithPage,
+} from '../support/login-page.ts'
 import { OidcBrowser } from '../support/oidc-browser.ts'
 import { until } from '../support/until.ts'
 
@@ -69,6 +79,54 @@ describe('identity providers on the login page', () => {
     for (const headers of [[], ['Sec-Fetch-Mode: cors', 'Accept: text/html']]) {
       expect((await late.call(target, { headers })).status).toBe(503)
     }
+  })
+
+  test('have a label, a picture, and a link to use another account', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'postern-icon-'))
+    onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    const icon = join(directory, 'corp.svg')
+    await writeFile(icon, '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>')
+    const provider = await startFakeProvider()
+    const oidc = [
+      oidcSettings(provider.issuer, { label: 'Corp <b>& Sons', icon, prompt: 'login' }),
+      oidcSettings(provider.issuer, { name: 'partner' }),
+    ]
+    const postern = await startWithPage({ ownDatabase: true, config: { ...dev, login: { oidc } } })
+
+    const { body } = await postern.call('GET /login?to=/orders')
+    expect(body).toContain('Log in with Corp &#60;b&#62;&#38; Sons</a>')
+    expect(body.match(/<img src="[^"]*"/g)).toEqual(['<img src="/login/icon-corp"'])
+    const picture = await postern.call('GET /login/icon-corp')
+    expect([picture.status, picture.header('content-type')]).toEqual([200, 'image/svg+xml'])
+    expect(picture.header('content-security-policy')).toContain('sandbox')
+    expect((await postern.call('GET /login/icon-partner')).json()).toMatchObject({ code: 401 })
+
+    const other = attribute(body, /<a href="([^"]*)">Use another account at partner</)
+    expect(other).toBe('/api/v1/login/oidc/partner?to=%2Forders&prompt=select_account')
+    const browser = new OidcBrowser()
+    const promptOf = async (name: string, query = '') =>
+      (await browser.begin(postern, name, query)).searchParams.get('prompt')
+    expect(await promptOf('partner')).toBeNull()
+    expect(await promptOf('partner', '?prompt=select_account')).toBe('select_account')
+    expect(await promptOf('partner', '?prompt=none')).toBeNull()
+    expect(await promptOf('partner', '?prompt=consent%20none')).toBeNull()
+    // No link takes away what the operator asks for.
+    expect(await promptOf('corp')).toBe('login')
+    expect(await promptOf('corp', '?prompt=select_account')).toBe('login select_account')
+    expect(await promptOf('corp', '?prompt=login')).toBe('login')
+  })
+
+  test('lead to a page without "Change password", which people with one here have', async () => {
+    const { postern, browser, provider } = await startBoth()
+    const approved = provider.approve(await browser.begin(postern, 'corp'))
+    await browser.callback(postern, 'corp', approved)
+    const theirs = await browser.send(postern, 'GET /login')
+    expect(theirs.body).toContain('You are logged in as')
+    expect(theirs.body).not.toContain('Change password')
+
+    const cookie = cookieOf(await postForm(postern, '/login', goodForm(postern)))
+    const own = await postern.call('GET /login', { headers: [`Cookie: ${cookie}`] })
+    expect(own.body).toContain('Change password')
   })
 
   test('offer their own logout after ours', async () => {

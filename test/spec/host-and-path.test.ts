@@ -61,7 +61,9 @@ test.each([
 ])('a service that redirects to %s works behind what "postern init" writes', async (_, to) => {
   const file = 'src/operations/init/templates/files/minimal.yaml'
   const text = await readFile(file, 'utf8')
-  const { upstreams, routes } = parse(text.replaceAll('{{ownAccounts}}', '').replaceAll('{{', '').replaceAll('}}', ''))
+  const { upstreams, routes } = parse(
+    text.replaceAll('{{ownAccounts}}', '').replaceAll('{{', '').replaceAll('}}', ''),
+  )
   const target = await startRecordingUpstream()
   onTestFinished(target.close)
   const app = { ...upstreams.app, targets: [target.origin] }

@@ -8,7 +8,7 @@ import { Refusal } from '../../kernel/errors.ts'
 import { Fields } from '../../login/fields.ts'
 import type { Login } from '../../login/login.ts'
 import { flowCookie } from '../../login/methods/oidc/flow-cookie.ts'
-import type { BeginLogin, Redirects } from '../../login/redirect-login.ts'
+import type { BeginLogin, OidcPrompt, Redirects } from '../../login/redirect-login.ts'
 import { replyJson } from '../json-reply.ts'
 import { attemptCookies, loginResult } from '../login-result.ts'
 import { redirect } from '../redirect-reply.ts'
@@ -25,6 +25,8 @@ interface OidcResponseParts extends Pick<Redirects, 'begin' | 'purposeOf' | 'end
   readonly returns: Returns
 }
 
+const prompts: readonly OidcPrompt[] = ['login', 'select_account']
+
 /** It fits into a cookie with everything else. */
 const maxReturnAddress = 1024
 
@@ -35,6 +37,7 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
     const isApp = query.get('mode') === 'json'
     const begun = await beginOf(received)({
       to: returnOf(query.get('to') ?? ''),
+      prompt: prompts.find((prompt) => prompt === query.get('prompt')),
       app: isApp ? (query.get('redirectUri') ?? true) : undefined,
       cookieNames: cookieNames(received),
     })

@@ -123,6 +123,11 @@ async function fileChecks(
     const run = async () => ({ shown: (await readTemplates(at(pages))).shown })
     checks.push({ setting: 'pages.directory', run })
   }
+  for (const [index, provider] of (hasPage ? (login?.oidc ?? []) : []).entries()) {
+    const { icon } = provider ?? {}
+    if (icon === undefined) continue
+    checks.push({ setting: `login.oidc[${index}].icon`, run: () => ignored(readLogo(at(icon))) })
+  }
   routes?.forEach((route, index) => {
     const response = route?.respond?.file
     if (response === undefined) return

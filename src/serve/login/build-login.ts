@@ -66,6 +66,11 @@ export async function buildLogin(
       readProfile: accounts.profile,
       page: pageWith?.(current, {
         ...common,
+        hasPassword: (userId) =>
+          ownPasswords.find(userId).then(
+            (account) => account?.hasPassword === true,
+            () => false,
+          ),
         verifyToken: facts.tokens.verify,
         captchas: facts.captchaRequired ? captchas : undefined,
       }),

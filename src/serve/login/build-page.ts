@@ -10,7 +10,7 @@ import type { PageParts } from '../../page/parts.ts'
 import { readLogo } from '../../page/read-logo.ts'
 import type { OpenMethods } from './open-methods.ts'
 
-type Given = Omit<PageParts, 'settings' | 'logo' | 'form' | 'pages' | 'explain'> & {
+type Given = Omit<PageParts, 'settings' | 'logo' | 'icons' | 'form' | 'pages' | 'explain'> & {
   readonly messages: Messages
 }
 
@@ -25,15 +25,22 @@ export async function buildPage(
   const { page } = config.login
   if (!page.enabled) return undefined
   const logo = page.logo === undefined ? undefined : await readLogo(page.logo)
+  const buttons = redirects?.buttons ?? []
+  const icons = await Promise.all(
+    buttons.flatMap(({ name, icon }) =>
+      icon === undefined ? [] : [readLogo(icon).then((file) => [`icon-${name}`, file] as const)],
+    ),
+  )
 
   return ({ refusals, endpoints }: ResponseSettings, given: Given) =>
     createLoginPage({
       ...given,
       settings: { ...page, returns: createReturns(page), language: languageOf(refusals.language) },
       logo,
+      icons,
       form: {
         hasPassword: hasPasswordForm,
-        buttons: redirects?.buttons ?? [],
+        buttons,
         hasDigitsOnly: /^[0-9]+$/.test(config.captcha.alphabet),
         hasSecondFactor: config.login.secondFactor.roles.length > 0,
       },

@@ -56,6 +56,19 @@ const provider = group('One OpenID Connect provider.', {
     { pattern: METHOD_NAME },
     'Name of the provider in paths, logins, metrics and links of accounts. Use a new name for a new issuer.',
   ),
+  label: optionalString(
+    { minLength: 1, maxLength: 64, pattern: NOT_BLANK },
+    'Name of the provider on the login page, for people. Unset: its name.',
+  ),
+  icon: optionalFile(
+    'Path of a picture for its button on the login page: SVG, PNG or WebP, 256 KiB at most. Unset: no picture.',
+  ),
+  prompt: Type.Optional(
+    Type.Enum(['login', 'select_account'], {
+      description:
+        'What the provider asks for at each login, although the person is logged in there. login: credentials; select_account: which account. Unset: the provider decides.',
+    }),
+  ),
   issuer: url(
     'Issuer URL, exactly as the discovery document of the provider names it. https, or http on a loopback address.',
   ),

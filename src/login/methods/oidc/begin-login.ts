@@ -18,13 +18,14 @@ interface BeginParts {
 export function createBeginLogin(parts: BeginParts): BeginLogin {
   const { settings, provider, sealing, now } = parts
 
-  return async ({ to, app, confirms, cookieNames }) => {
+  return async ({ to, app, prompt, confirms, cookieNames }) => {
     const redirectUri = app === undefined ? settings.redirectUri : appRedirectUri(settings, app)
     const flow = beginFlow({ provider: settings.name, redirectUri, to, confirms }, now())
     const url = await provider.authorizationUrl({
       ...flow,
       challenge: challengeOf(flow),
       asksAgain: confirms !== undefined,
+      prompt,
     })
     const sealed = await sealing.seal({ ...flow })
     return {

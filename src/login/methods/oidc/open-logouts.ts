@@ -76,7 +76,7 @@ interface EndSessionParts {
   readonly providers: ReadonlyMap<
     string,
     {
-      readonly settings: Pick<OidcSettings, 'name' | 'clientId' | 'logout'>
+      readonly settings: Pick<OidcSettings, 'name' | 'label' | 'clientId' | 'logout'>
       readonly provider: Pick<OpenProvider, 'endSessionUrl'>
     }
   >
@@ -93,7 +93,7 @@ function createEndSessionUrl(parts: EndSessionParts) {
       const found = await parts.findSession(tokenId)
       const provider = found && parts.providers.get(found.provider)
       if (provider === undefined || !provider.settings.logout.endSession) return undefined
-      const { clientId, logout } = provider.settings
+      const { clientId, logout, name, label = name } = provider.settings
       const opened = found?.sealed == null ? undefined : await parts.sealing.open(found.sealed)
       const hint = opened?.['idToken']
       const url = await provider.provider.endSessionUrl({
@@ -103,7 +103,7 @@ function createEndSessionUrl(parts: EndSessionParts) {
           post_logout_redirect_uri: logout.postLogoutRedirectUri,
         }),
       })
-      return url === undefined ? undefined : { provider: provider.settings.name, url }
+      return url === undefined ? undefined : { provider: label, url }
     } catch (error) {
       parts.onFailure(error)
       return undefined

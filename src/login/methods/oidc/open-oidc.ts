@@ -46,7 +46,9 @@ export async function open({ oidc }: OidcLogin, parts: MethodParts): Promise<Ope
       ...logouts,
       begin,
       purposeOf: (state, cookie) => purposeOf(sealing, state, cookie),
-      buttons: [...begin.keys()].map((name) => ({ name, path: oidcPaths(name).begin })),
+      buttons: opened.map(({ settings: { name, label = name, icon } }) => {
+        return { name, label, icon, path: oidcPaths(name).begin }
+      }),
     },
     onIssued,
     details: { identityProviders: states },

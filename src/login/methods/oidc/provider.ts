@@ -3,6 +3,7 @@ import type { FeedLog } from '../../../background/feed-log.ts'
 import { createReloadStatus } from '../../../background/reload-status.ts'
 import { Fault } from '../../../kernel/errors.ts'
 import { createKeySchedule } from '../../../token/issuers/key-schedule.ts'
+import type { OidcPrompt } from '../../redirect-login.ts'
 import { configurationOf, type Discovered, discover } from './discovery.ts'
 import { exchangeFailure } from './exchange-failure.ts'
 import type { ProviderClient } from './settings.ts'
@@ -16,10 +17,12 @@ interface AuthorizationRequest {
   readonly challenge: string
   /** Whether the provider must ask for credentials again (Core 3.1.2.1, `prompt` and `max_age`). */
   readonly asksAgain: boolean
+  readonly prompt: OidcPrompt | undefined
 }
 
 /** What the browser brought back, and what it must fit. */
-interface AuthorizationAnswer extends Omit<AuthorizationRequest, 'challenge' | 'asksAgain'> {
+interface AuthorizationAnswer
+  extends Omit<AuthorizationRequest, 'challenge' | 'asksAgain' | 'prompt'> {
   readonly code: string
   /** The issuer that the answer names (RFC 9207). */
   readonly iss: string | undefined
@@ -80,13 +83,16 @@ export function openProvider(options: ProviderClient, log: FeedLog) {
   return {
     async authorizationUrl(request: AuthorizationRequest) {
       const { redirectUri, state, nonce, challenge, asksAgain } = request
+      const prompts = [options.prompt, request.prompt, asksAgain ? 'login' : undefined]
+      const prompt = [...new Set(prompts.filter((one) => one !== undefined))].join(' ')
       const { buildAuthorizationUrl } = await import('openid-client')
       return buildAuthorizationUrl(await configuration(), {
         redirect_uri: redirectUri,
         scope: options.scopes.join(' '),
         ...{ state, nonce, code_challenge: challenge, code_challenge_method: 'S256' },
         ...(options.acrValues && { acr_values: options.acrValues.join(' ') }),
-        ...(asksAgain && { prompt: 'login', max_age: '0' }),
+        ...(prompt !== '' && { prompt }),
+        ...(asksAgain && { max_age: '0' }),
       }).href
     },
     /** Throws the Refusal `provider-refused` for a code or an ID token that is not valid. */

@@ -1,4 +1,5 @@
 import type { IssuerAlgorithm } from '../../../token/issuers/issuer.ts'
+import type { OidcPrompt } from '../../redirect-login.ts'
 
 export interface OidcLogin {
   readonly oidc: readonly OidcSettings[]
@@ -7,6 +8,11 @@ export interface OidcLogin {
 /** A provider, as the configuration has it. */
 export interface OidcSettings {
   readonly name: string
+  /** For people. */
+  readonly label?: string | undefined
+  /** The file of a picture. */
+  readonly icon?: string | undefined
+  readonly prompt?: OidcPrompt | undefined
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret?: string | undefined
@@ -41,5 +47,13 @@ export interface OidcSettings {
 /** What the provider itself is asked with. */
 export type ProviderClient = Omit<
   OidcSettings,
-  'redirectUri' | 'appRedirectUris' | 'claims' | 'roles' | 'create' | 'linkByUsername' | 'logout'
+  | 'label'
+  | 'icon'
+  | 'redirectUri'
+  | 'appRedirectUris'
+  | 'claims'
+  | 'roles'
+  | 'create'
+  | 'linkByUsername'
+  | 'logout'
 >

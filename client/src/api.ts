@@ -1910,6 +1910,18 @@ export interface TestedPolicy {
     readonly percent: number
   }
   readonly warnings: readonly Finding[]
+  /** With routes: those that no test is about. */
+  readonly untested?: {
+    readonly routes: readonly string[]
+    readonly routeCount: number
+    readonly operationCount: number
+    readonly operations: readonly {
+      readonly method: string
+      readonly path: string
+      readonly operationId?: string | undefined
+      readonly origin: Origin
+    }[]
+  } | undefined
 }
 
 export type TokenList = readonly {
@@ -2184,6 +2196,8 @@ export interface Questions {
     readonly input: {
       /** fail when tests cover fewer rules and exclusions than this */
       readonly 'min-coverage'?: number | undefined
+      /** also list routes and OpenAPI operations that no test is about */
+      readonly routes?: boolean | undefined
     }
     readonly document: PolicyTest
     readonly formats: 'text'
@@ -2661,6 +2675,8 @@ export interface Posts {
       readonly directory?: string | undefined
       /** fail when tests cover fewer rules and exclusions than this */
       readonly 'min-coverage'?: number | undefined
+      /** also list routes and OpenAPI operations that no test is about */
+      readonly routes?: boolean | undefined
     }
     readonly document: PolicyTest
     readonly formats: 'text'

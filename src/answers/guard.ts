@@ -1,5 +1,4 @@
 import type { AccessRoute } from '../admission/routes.ts'
-import { evaluate } from '../admission/verdict.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { compileAt } from '../policy/engine/compile.ts'
 import type { Expectation } from '../policy/expectations/test-suite.ts'
@@ -11,7 +10,8 @@ import { ANY_METHOD } from '../policy/rule/rule.ts'
 import type { GuardedCalls, Guardrail } from '../policy/set/guardrails.ts'
 import type { PolicySet } from '../policy/set/policy-set.ts'
 import { createCallCases } from './call-cases.ts'
-import { type Scope, unnamedRole } from './query-scope.ts'
+import type { Scope } from './query-scope.ts'
+import { untestedRoutes } from './untested.ts'
 
 /** What guardrails are held against: a policy, its tests and the routes of a gateway. */
 interface Guarded {
@@ -153,20 +153,8 @@ function shapeOfRoute({ path, match }: AccessRoute): PatternShape {
   return { segments: path.split('/').slice(1), tail: 'end', prefix: '' }
 }
 
-function routesWithoutTest(
-  guardrail: Guardrail,
-  { set, admission, expectations, now }: Guarded,
-): readonly Violation[] {
-  const policies = compileAt(set, now)
-  const tested = new Set(
-    expectations.map(({ method, path, host, domain }) => {
-      const call = { method, path, ...(host && { host }), ...(domain && { domain }) }
-      return evaluate({ roleKey: unnamedRole, ...call }, admission, policies).route
-    }),
-  )
-  return admission.routes
-    .filter((route) => !tested.has(route))
-    .map(({ path, hosts = [] }) => {
-      return { guardrail, message: `no test is about the route ${hosts.join(',')}${path}` }
-    })
+function routesWithoutTest(guardrail: Guardrail, guarded: Guarded): readonly Violation[] {
+  return untestedRoutes(guarded).map(({ path, hosts = [] }) => {
+    return { guardrail, message: `no test is about the route ${hosts.join(',')}${path}` }
+  })
 }

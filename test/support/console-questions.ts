@@ -12,7 +12,10 @@ export const questions: Readonly<
     ['?strict=true', 'policy check --strict'],
     ['?against=live', 'policy check --against live'],
   ],
-  'policy test': [['?min-coverage=10', 'policy test --min-coverage 10']],
+  'policy test': [
+    ['?min-coverage=10', 'policy test --min-coverage 10'],
+    ['?routes=true', 'policy test --routes'],
+  ],
   'policy explain': [
     ['?role=clerk&method=GET&path=/orders', 'policy explain clerk GET /orders'],
     ['?role=clerk&method=PUT&path=/orders', 'policy explain clerk PUT /orders'],

@@ -32,6 +32,7 @@ interface Tested {
     readonly exclusions: Covered
     readonly percent: number
   }
+  readonly untested?: Tests['untested']
 }
 
 const parts: ReportingOf<typeof policyTest, TestExtras> = {
@@ -90,10 +91,26 @@ export function formatReport(name: string, report: Tested): string {
       return `  not covered: ${printable(`${placeOf(each)}: ${describeGranted(each)}`)}\n`
     }),
     untested.length > maxShown ? `  … and ${untested.length - maxShown} more\n` : '',
+    ...untestedLines(report),
   ].join('')
 }
 
 const maxShown = 20
+
+function untestedLines({ untested }: Tested): readonly string[] {
+  if (untested === undefined) return []
+  const { routes, operations, routeCount, operationCount } = untested
+  const named = [
+    ...routes.map((route) => `route ${route}`),
+    ...operations.map((each) => `${placeOf(each)}: ${each.method} ${each.path}`),
+  ]
+  const tested = [routeCount - routes.length, operationCount - operations.length]
+  return [
+    `tested: ${tested[0]}/${routeCount} routes, ${tested[1]}/${operationCount} operations\n`,
+    ...named.slice(0, maxShown).map((each) => `  no test: ${printable(each)}\n`),
+    ...(named.length > maxShown ? [`  … and ${named.length - maxShown} more\n`] : []),
+  ]
+}
 
 /** How many tests passed, and how much of the policy they cover. */
 function summarize(name: string, { tests, failures, coverage }: Tested): readonly string[] {
@@ -186,7 +203,7 @@ function requirements(missing: readonly Result[], min: number): readonly Suite[]
   return [{ name: 'requirements', cases }]
 }
 
-function placeOf({ origin: { file, line } }: Granted): string {
+function placeOf({ origin: { file, line } }: Pick<Granted, 'origin'>): string {
   return `${file}:${line}`
 }
 

@@ -65,6 +65,15 @@ export const testedPolicy = Type.Object(
       percent: whole,
     }),
     warnings: list(finding),
+    untested: Type.Optional(
+      Type.Object(
+        {
+          ...{ routes: list(text), routeCount: whole, operationCount: whole },
+          operations: list(Type.Object({ ...call, operationId: Type.Optional(text), origin })),
+        },
+        { description: 'With routes: those that no test is about.' },
+      ),
+    ),
   },
   { title: 'TestedPolicy' },
 )
@@ -80,6 +89,7 @@ export const policyTest = question({
       ...{ value: 'PERCENT', number: { min: 0, max: 100 }, default: '0' },
       description: 'fail when tests cover fewer rules and exclusions than this',
     },
+    routes: { description: 'also list routes and OpenAPI operations that no test is about' },
   },
   document: Type.Union([
     testedPolicy,

@@ -8,14 +8,15 @@ import type { PolicySettings } from '../policy-settings.ts'
 export async function readDocumented({ config }: PolicySettings, io: Pick<Surroundings, 'cwd'>) {
   const read = await Promise.all((config?.policy.openapi ?? []).map((name) => tryRead(name, io)))
   const documents = read.filter((each) => typeof each !== 'string')
+  const described = documents.flatMap(({ operations }) => operations)
   return {
+    /** As the documents have them. */
+    described,
     /** With paths as rules write them: `/orders/:id`. */
-    operations: documents.flatMap(({ operations }) =>
-      operations.flatMap(({ method, path }) => {
-        const pattern = asPattern(path)
-        return pattern === undefined ? [] : [{ method, path: pattern }]
-      }),
-    ),
+    operations: described.flatMap(({ method, path }) => {
+      const pattern = asPattern(path)
+      return pattern === undefined ? [] : [{ method, path: pattern }]
+    }),
     /** Why a document is ignored: answers about the policy do not depend on it. */
     notes: read.filter((each) => typeof each === 'string'),
   }

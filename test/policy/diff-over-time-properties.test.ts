@@ -106,7 +106,7 @@ describe('the access diff over time, asked about every role, method, path and mo
         expect(hidden).toEqual([])
         expect(widened).toBe(gains > 0)
       }),
-      { numRuns: 300 },
+      { numRuns: 1000 },
     )
     expect(differing).toBeGreaterThan(3000)
     expect(later).toBeGreaterThan(100)

@@ -60,7 +60,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     programs: ['redis-cli'],
   },
   'docs/policies.md': {
-    commands: 32,
+    commands: 34,
     ports: [8001, 9102],
     servers: ['redis', 'postgres'],
     programs: ['git', 'perl'],

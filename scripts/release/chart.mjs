@@ -1,6 +1,6 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { writeFileSync } from 'node:fs'
 import { run } from './run.mjs'
 
 /**

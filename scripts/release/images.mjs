@@ -12,7 +12,8 @@ const own = process.arch === 'arm64' ? 'arm64' : 'amd64'
  * architecture that this machine does not have needs an emulator.
  */
 export async function makeImages(context, { version, commit, time }, out, { base: given, draft }) {
-  if (!has('buildah')) stop('buildah is missing: install it, or leave the image out with --no-image')
+  if (!has('buildah'))
+    stop('buildah is missing: install it, or leave the image out with --no-image')
   const base = given ?? (draft ? await findBase() : await pinnedBase())
   const names = []
   for (const architecture of [own, own === 'amd64' ? 'arm64' : 'amd64']) {

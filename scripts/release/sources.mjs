@@ -18,14 +18,19 @@ export function readRelease(isDraft) {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   for (const [file, pattern] of places) {
     const [, found] = pattern.exec(readFileSync(file, 'utf8')) ?? []
-    if (found !== version) stop(`${file} says version ${found}, package.json ${version}: make them equal`)
+    if (found !== version)
+      stop(`${file} says version ${found}, package.json ${version}: make them equal`)
   }
   const changed = git('status', '--porcelain')
   if (changed !== '') stop(`the checkout has changes: commit or remove them\n${changed}`)
   if (!isDraft && !git('tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`)) {
     stop(`this commit has no tag v${version}: run git tag -s v${version}, or rehearse with --draft`)
   }
-  return { version, commit: git('rev-parse', 'HEAD'), time: Number(git('log', '-1', '--format=%ct')) }
+  return {
+    version,
+    commit: git('rev-parse', 'HEAD'),
+    time: Number(git('log', '-1', '--format=%ct')),
+  }
 }
 
 /** The files of the commit in a directory of their own: nothing that only lies around here gets into a release. */

@@ -14,7 +14,7 @@ const dataFiles = names.filter((name) => !name.endsWith('.ts'))
 const read = modules.flatMap((name) =>
   Array.from(
     readFileSync(name, 'utf8').matchAll(
-      /new URL\(\s*'\.\/([^']+)',\s*import\.meta\.url|from '(\.\/[^']+\.json)'/g,
+      /new URL\(\s*'\.\/([^']+)',\s*import\.meta\.url|from '(\.\.?\/[^']+\.json)'/g,
     ),
     ([, beside, imported = '']) => join(dirname(name), beside ?? imported),
   ),

@@ -67,7 +67,7 @@ test('these settings reload, and no other', () => {
   const timeouts = ['stallTimeoutMs', 'busyStallTimeoutMs']
 
   expect(reloading(rootSetting)).toEqual([
-    ...['application.trustedProxies', 'cors', 'logger.level', 'refusals', 'headers'],
+    ...['application.trustedProxies', 'cors', 'logger.level', 'pages', 'refusals', 'headers'],
     ...[...limits, ...timeouts].map((name) => `limits.${name}`),
     ...['upstreams', 'routes', 'endpoints'],
   ])

@@ -49,7 +49,7 @@ export default defineConfig({
     languageAlias: { caddyfile: 'txt' },
     anchor: { slugify: slug },
     config(md) {
-      const { fence, text } = md.renderer.rules
+      const { code_inline, fence, text } = md.renderer.rules
       md.renderer.rules.fence = (tokens, at, ...rest) =>
         tokens[at].info.trim() === 'mermaid'
           ? `<Diagram source="${encodeURIComponent(tokens[at].content)}" />`
@@ -60,7 +60,9 @@ export default defineConfig({
         return fence(tokens, at, ...rest)
       }
       // Vue would evaluate braces.
-      md.renderer.rules.text = (...parts) => text(...parts).replaceAll('{{', '&#123;&#123;')
+      for (const [name, rule] of Object.entries({ text, code_inline })) {
+        md.renderer.rules[name] = (...parts) => rule(...parts).replaceAll('{{', '&#123;&#123;')
+      }
     },
   },
   themeConfig: {

@@ -79,7 +79,7 @@ describe('the packed npm package', () => {
 
   /** A gateway by `npx postern serve` in this directory; resolves when it listens. */
   async function serve(cwd: string): Promise<void> {
-    const env = { ...userEnvironment(), POSTERN_OPS__PORT: '34729' }
+    const env = { ...userEnvironment(), POSTERN_OPS__PORT: '24729' }
     // A group of its own: npx passes no signal on.
     const child = spawn('npx', ['postern', 'serve'], { cwd, env, detached: true })
     const closed = new Promise((resolve) => child.once('close', resolve))
@@ -111,7 +111,7 @@ describe('the packed npm package', () => {
     const { port } = service.address() as AddressInfo
     const upstream = `http://127.0.0.1:${port}`
 
-    const args = ['postern', 'init', '--upstream', upstream, '--port', '34720', '--user', 'ada']
+    const args = ['postern', 'init', '--upstream', upstream, '--port', '24720', '--user', 'ada']
     const out = await succeed('npx', args, app)
     await serve(app)
     const logIn = commandsAfter(out, /^# in another terminal: log in/)
@@ -127,7 +127,7 @@ describe('the packed npm package', () => {
 
   test('forward-auth: what init prints asks as nginx does', async () => {
     const project = join(app, 'beside-nginx')
-    const args = ['postern', 'init', project, '--template', 'forward-auth', '--port', '34721']
+    const args = ['postern', 'init', project, '--template', 'forward-auth', '--port', '24721']
     const out = await succeed('npx', args, app)
     await serve(project)
     const logIn = commandsAfter(out, /^# in another terminal: log in/)

@@ -102,7 +102,7 @@ export function carriedTexts(
     case 'query':
       return queryTokens(query)
     case 'cookie':
-      return cookieTokens(headers.cookies, ofToken)
+      return cookieTokens(headers.cookies, [...ofToken])
   }
 }
 
@@ -178,18 +178,16 @@ function mayNameToken(query: string): boolean {
  * that one counts only for programs, which send no Fetch metadata.
  */
 function tokenCookies({ cookies, fetchSite }: Received['headers'], name: string): string[] {
-  const own = cookieTokens(cookies, new Set([name]))
-  return own.length > 0 || fetchSite !== undefined ? own : cookieTokens(cookies, plain)
+  const own = cookieTokens(cookies, [name])
+  return own.length > 0 || fetchSite !== undefined ? own : cookieTokens(cookies, ['jwt'])
 }
 
-const plain: ReadonlySet<string> = new Set(['jwt'])
-
-function cookieTokens(cookies: readonly string[], names: ReadonlySet<string>): string[] {
+function cookieTokens(cookies: readonly string[], names: readonly string[]): string[] {
   return cookies
     .filter((cookie) => cookie.includes('jwt'))
     .flatMap((cookie) => cookie.split(';'))
     .map((pair) => pair.trim())
-    .filter((pair) => names.has(nameOf(pair)) && pair.includes('='))
+    .filter((pair) => names.includes(nameOf(pair)) && pair.includes('='))
     .map((pair) => decodeOnce(pair.slice(pair.indexOf('=') + 1)))
     .filter((token) => token !== '')
 }

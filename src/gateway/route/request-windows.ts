@@ -55,9 +55,9 @@ interface Taken {
 const maxShared = 1000
 
 /**
- * Counts requests in windows of fixed length or, with a burst, in a token bucket. The count of this process is exact and local; the counts
- * of other replicas arrive in the background, one round later. Keeps at most `maxNames`, and drops the
- * least recently used first.
+ * Counts requests in windows of fixed length or, with a burst, in a token bucket. The count of this
+ * process is exact and local; the counts of other replicas arrive in the background, one round later.
+ * Keeps at most `maxNames`, and drops the least recently used first.
  */
 export function createRequestWindows(parts: RequestWindowParts) {
   const { now, share, shareEveryMs = 500, maxNames = 100_000 } = parts

@@ -1,11 +1,11 @@
 import { configCheck, configPrint } from '../../operations/config/config.ts'
 import { type Command, outputOption } from '../command.ts'
 import help from '../help-texts/config.json' with { type: 'json' }
-import { operationCommand } from './operation-command.ts'
-
+import { commandsWith, partsOf } from './operation-command.ts'
 import { command } from './run-command.ts'
 
-const views = () => import('../views/config-views.ts')
+const show = commandsWith(help)
+const views = partsOf(() => import('../views/config-views.ts'))
 
 const shared = {
   arguments: ['file'],
@@ -14,14 +14,8 @@ const shared = {
 } as const
 
 export const configCommands: readonly Command[] = [
-  operationCommand(configCheck, {
-    ...{ ...help['config check'], ...shared },
-    view: async () => (await views()).configCheckView,
-  }),
-  operationCommand(configPrint, {
-    ...{ ...help['config print'], ...shared },
-    view: async () => (await views()).configPrintView,
-  }),
+  show(configCheck, { ...shared, view: views('configCheckView') }),
+  show(configPrint, { ...shared, view: views('configPrintView') }),
   command(
     {
       ...help['config schema'],

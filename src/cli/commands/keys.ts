@@ -1,18 +1,13 @@
 import { keysGenerate, keysList, keysUse } from '../../operations/keys/keys.ts'
 import type { Command } from '../command.ts'
 import help from '../help-texts/keys.json' with { type: 'json' }
-import { operationCommand } from './operation-command.ts'
+import { commandsWith, partsOf } from './operation-command.ts'
 
-const views = () => import('../views/key-views.ts')
+const show = commandsWith(help)
+const views = partsOf(() => import('../views/key-views.ts'))
 
 export const keysCommands: readonly Command[] = [
-  operationCommand(keysGenerate, {
-    ...help['keys generate'],
-    view: async () => (await views()).keysGenerateView,
-  }),
-  operationCommand(keysList, {
-    ...{ ...help['keys list'], arguments: ['dir'] },
-    view: async () => (await views()).keysListView,
-  }),
-  operationCommand(keysUse, { ...help['keys use'], arguments: ['kid', 'dir'] }),
+  show(keysGenerate, { view: views('keysGenerateView') }),
+  show(keysList, { arguments: ['dir'], view: views('keysListView') }),
+  show(keysUse, { arguments: ['kid', 'dir'] }),
 ]

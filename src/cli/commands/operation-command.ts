@@ -30,20 +30,15 @@ import { commandFailure } from './failure.ts'
 import { command } from './run-command.ts'
 
 /** How the command line shows an operation. */
-interface Face<
-  Input extends Fields,
-  Document extends TSchema,
-  Shown,
-  Plan extends TSchema = TSchema,
-> extends Pick<CommandSpec, 'details' | 'usage' | 'exitCodes' | 'examples'> {
+interface Face<Input extends Fields, Document extends TSchema, Shown, Plan extends TSchema> {
   /** The fields that are arguments, in order; the others are options. */
   readonly arguments?: readonly (keyof Input & string)[]
   /** Absent: text and JSON. */
   readonly output?: CommandSpec['options']
   /** `false`: no --config, because it reads no configuration or has an argument for it. */
   readonly config?: false
-  /** The field before which help lists `--output`; absent: it comes after all fields. */
-  readonly outputBefore?: keyof Input & string
+  /** The option before which help lists `--output`; absent: `policies`, or else `config`. */
+  readonly outputBefore?: (keyof Input & string) | 'config'
   /** Absent: text is nothing but the notes, and JSON the document. */
   readonly view?: () => Promise<View<Input, Document, Shown>>
   /**
@@ -55,17 +50,36 @@ interface Face<
   readonly instead?: Readonly<Record<string, Command>>
 }
 
+/** What else help says of a command: in `help-texts`, by its name. */
+type HelpText = Pick<CommandSpec, 'details' | 'usage' | 'exitCodes' | 'examples'>
+
+/** Makes commands of operations, with what a file of `help-texts` says of each. */
+export function commandsWith(help: Readonly<Record<string, HelpText>>) {
+  return <const Input extends Fields, Document extends TSchema, Shown, Plan extends TSchema>(
+    operation: Operation<Input, Document, Shown, Plan>,
+    face: Face<Input, Document, Shown, Plan> = {},
+  ) => operationCommand(operation, face, help[operation.name] as HelpText)
+}
+
+/** Views or prompts of one module, by name. */
+export function partsOf<Module>(load: () => Promise<Module>) {
+  return <Name extends keyof Module>(name: Name) =>
+    async () =>
+      (await load())[name]
+}
+
 /** The command of an operation: parses its input, runs it here and prints its document. */
-export function operationCommand<
-  const Input extends Fields,
+function operationCommand<
+  Input extends Fields,
   Document extends TSchema,
   Shown,
   Plan extends TSchema,
 >(
   operation: Operation<Input, Document, Shown, Plan>,
   face: Face<Input, Document, Shown, Plan>,
+  help: HelpText,
 ): Command {
-  const spec = specOf(operation, face)
+  const spec = { ...help, ...specOf(operation, face) }
   const { instead = {} } = face
 
   async function render(
@@ -162,20 +176,15 @@ function isText(shown: string | Iterable<string> | object): shown is string | It
   return typeof shown === 'string' || Symbol.iterator in shown
 }
 
-/** What parser, help, completion and reference know of the command. */
+/** What parser, help, completion and reference know of the command, besides the texts of help. */
 function specOf<Input extends Fields>(
   { name, summary, input }: Pick<Description<Input>, 'name' | 'summary' | 'input'>,
-  face: Omit<Face<Input, TSchema, unknown>, 'view' | 'prompt'>,
-): CommandSpec {
-  const {
-    arguments: positional = [],
-    exitCodes: codes,
-    examples,
-    outputBefore,
-    details,
-    usage,
-  } = face
-  const { output = outputOption, instead = {} } = face
+  face: Pick<
+    Face<Input, TSchema, unknown, TSchema>,
+    'arguments' | 'config' | 'instead' | 'output' | 'outputBefore'
+  >,
+): Omit<CommandSpec, keyof HelpText> {
+  const { arguments: positional = [], output = outputOption, instead = {} } = face
   const fields: Fields = input
   const arguments_ = positional.map((field) => argumentOf(fields[field] as Field, field))
   const others = Object.values(instead).map(({ spec }) => spec)
@@ -186,13 +195,11 @@ function specOf<Input extends Fields>(
     ([field]) => !positional.some((each) => each === field),
   )
   options.push(...others.flatMap((each) => Object.entries(each.options)).filter(isOwn))
+  const { outputBefore = 'policies' } = face
   const at = options.findIndex(([field]) => field === outputBefore)
   options.splice(at === -1 ? options.length : at, 0, ...Object.entries(output))
   return {
-    ...{ name, summary, examples, exitCodes: codes },
-    ...(details !== undefined && { details }),
-    ...(usage !== undefined && { usage }),
-    arguments: [...arguments_, ...replacing],
+    ...{ name, summary, arguments: [...arguments_, ...replacing] },
     options: { ...Object.fromEntries(options), ...(face.config !== false && configOption) },
   }
 }

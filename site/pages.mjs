@@ -1,6 +1,7 @@
 // Copies the Markdown of the repository into site/pages for the generator: docs/, and every page or file
 // that a page links to. Links are rewritten, so that each one leads to a page of the site.
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -165,11 +166,16 @@ export function stagePages() {
 
   if (dead.length > 0) throw new Error(`dead links:\n${dead.join('\n')}`)
   writeForMachines()
-  writeFileSync(
-    join(staged, 'index.md'),
-    readFileSync(fileURLToPath(new URL('home.md', import.meta.url))),
-  )
+  writeHome()
   return pages
+}
+
+/** The landing page, with the version of the package and its picture. */
+function writeHome() {
+  const { version } = JSON.parse(readFileSync(inRepository('package.json'), 'utf8'))
+  const home = readFileSync(fileURLToPath(new URL('home.md', import.meta.url)), 'utf8')
+  writeFileSync(join(staged, 'index.md'), home.replace('{version}', version))
+  cpSync(inRepository('docs/images/console/can.png'), join(staged, 'public/can.png'))
 }
 
 /** `/llms.txt` lists the pages with what they are about; `/llms-full.txt` is all of them in one file. */

@@ -190,8 +190,14 @@ describe('in a browser', () => {
     expect(links).toEqual([
       '/forward-auth.html',
       '/tutorial-own-application.html',
-      '/tutorial-production.html',
+      '/contents.html',
     ])
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+    expect(await page.locator('.VPHero').innerText()).toContain(`Version ${version}`)
+    const picture = page.locator('.VPHero img')
+    await expect
+      .poll(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth))
+      .toBeGreaterThan(500)
     await context.close()
   })
 

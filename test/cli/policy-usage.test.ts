@@ -7,12 +7,16 @@ import { formatModel } from '../../src/policy/set/format.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { dayOf, type RefusedCall } from '../../src/policy/usage/usage.ts'
 import { ruleUsageKey } from '../../src/policy/usage/usage-key.ts'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
 import { createDatabaseUsage } from '../../src/stores/usage/database-usage.ts'
 import { createRedisUsage } from '../../src/stores/usage/redis-usage.ts'
-import { nameOf, observedName, otherName } from '../../src/stores/usage/usage-entry.ts'
-import type { UsageStore } from '../../src/stores/usage/usage-store.ts'
+import {
+  nameOf,
+  observedName,
+  otherName,
+  type UsageStore,
+} from '../../src/stores/usage/usage-entry.ts'
 import { tenants } from '../policy/domain-models.ts'
 import { widestModel } from '../policy/policy-text.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'

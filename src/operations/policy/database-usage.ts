@@ -1,6 +1,6 @@
 import type { Usage } from '../../policy/usage/usage.ts'
 import { createDatabaseUsage } from '../../stores/usage/database-usage.ts'
-import type { UsageStore } from '../../stores/usage/usage-store.ts'
+import type { UsageStore } from '../../stores/usage/usage-entry.ts'
 import { settingsOf, withExistingDatabase } from '../configured-database.ts'
 import type { Surroundings } from '../context.ts'
 import { type PolicySettings, unavailable } from '../policy-settings.ts'

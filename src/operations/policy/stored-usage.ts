@@ -1,7 +1,6 @@
 import type { Usage } from '../../policy/usage/usage.ts'
 import { createRedisUsage } from '../../stores/usage/redis-usage.ts'
-import type { EntryKind } from '../../stores/usage/usage-entry.ts'
-import type { UsageStore } from '../../stores/usage/usage-store.ts'
+import type { EntryKind, UsageStore } from '../../stores/usage/usage-entry.ts'
 import { withRedis } from '../configured-redis.ts'
 import type { Surroundings } from '../context.ts'
 import { type PolicySettings, unavailable } from '../policy-settings.ts'

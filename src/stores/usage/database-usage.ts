@@ -1,19 +1,17 @@
 import { Fault } from '../../kernel/errors.ts'
 import { KEPT_DAYS } from '../../policy/usage/usage.ts'
-import type { Database } from '../database/database.ts'
-import { isMissingTable, withFaults } from '../database/database-fault.ts'
-import { dayText, listOf, tableOf } from '../database/dialect.ts'
-import { toStorable } from '../database/storable-text.ts'
-import { createUsageCollector } from './usage-collector.ts'
+import { type Database, isMissingTable, withFaults } from '../database/database.ts'
+import { dayText, listOf, tableOf, toStorable } from '../database/dialect.ts'
 import {
+  createUsageCollector,
   type EntryKind,
   longestName,
   mostNames,
   otherName,
   type UsageBatch,
   type UsageEntry,
+  type UsageStore,
 } from './usage-entry.ts'
-import type { UsageStore } from './usage-store.ts'
 
 /**
  * Counts in the table `postern_policy_usage`, for deployments without Redis. A batch whose confirmation

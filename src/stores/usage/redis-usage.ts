@@ -1,9 +1,15 @@
 import { DAY_MS, KEPT_DAYS } from '../../policy/usage/usage.ts'
-import { loadScript } from '../redis/lua-script.ts'
-import type { RedisClient } from '../redis/redis.ts'
-import { createUsageCollector, type StoredCount } from './usage-collector.ts'
-import { type EntryKind, entryKinds, mostNames, otherName, type UsageBatch } from './usage-entry.ts'
-import type { UsageStore } from './usage-store.ts'
+import { loadScript, type RedisClient } from '../redis/redis.ts'
+import {
+  createUsageCollector,
+  type EntryKind,
+  entryKinds,
+  mostNames,
+  otherName,
+  type StoredCount,
+  type UsageBatch,
+  type UsageStore,
+} from './usage-entry.ts'
 
 const addScript = loadScript(new URL('./lua/add-usage.lua', import.meta.url), { otherName })
 

@@ -7,8 +7,14 @@ import type { MetricRegistry } from '../../metrics/registry.ts'
 import type { Decision } from '../../policy/engine/decision.ts'
 import { type CountedKind, dayOf, type RefusedCall } from '../../policy/usage/usage.ts'
 import { usageKey } from '../../policy/usage/usage-key.ts'
-import { nameOf, observedName, otherName, type UsageBatch, type UsageEntry } from './usage-entry.ts'
-import type { UsageStore } from './usage-store.ts'
+import {
+  nameOf,
+  observedName,
+  otherName,
+  type UsageBatch,
+  type UsageEntry,
+  type UsageStore,
+} from './usage-entry.ts'
 
 interface Numbered {
   readonly count: number

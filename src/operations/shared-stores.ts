@@ -1,6 +1,7 @@
 import type { CompiledSet } from '../policy/engine/compile.ts'
 import type { PolicyFile, PolicySet } from '../policy/set/policy-set.ts'
-import type { Database, DatabaseOptions } from '../stores/database/database.ts'
+import type { Database } from '../stores/database/database.ts'
+import type { DatabaseOptions } from '../stores/database/open-database.ts'
 import type { RedisClient, RedisSettings } from '../stores/redis/redis.ts'
 
 /**

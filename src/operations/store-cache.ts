@@ -1,4 +1,5 @@
-import { type Database, openDatabase } from '../stores/database/database.ts'
+import type { Database } from '../stores/database/database.ts'
+import { openDatabase } from '../stores/database/open-database.ts'
 import { createRedis, type RedisClient } from '../stores/redis/redis.ts'
 import { createPolicyMemory } from './policy-memory.ts'
 import type { SharedStores } from './shared-stores.ts'

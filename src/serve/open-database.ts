@@ -1,4 +1,5 @@
-import { type Database, openDatabase as open } from '../stores/database/database.ts'
+import type { Database } from '../stores/database/database.ts'
+import { openDatabase as open } from '../stores/database/open-database.ts'
 import type { Assembly } from './assembly.ts'
 import type { ServeOptions } from './options.ts'
 

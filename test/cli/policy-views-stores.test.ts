@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
 import { createAccountDirectory } from '../../src/stores/accounts/account-directory.ts'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { testRedis } from '../support/published-policies.ts'
 import { folder, policy } from './policy-runner.ts'
 

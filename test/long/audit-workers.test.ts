@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { expect, onTestFinished, test } from 'vitest'
 import { readAudit } from '../../src/stores/audit/read-audit.ts'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { openPolicyStore } from '../../src/stores/policies/policy-store.ts'
 import { limits } from '../stores/test-databases.ts'
 import { type CrewProcess, startCrew } from '../support/crew-process.ts'

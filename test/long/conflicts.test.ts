@@ -4,9 +4,8 @@ import { createAccountChanges } from '../../src/stores/accounts/account-changes.
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import { readAudit } from '../../src/stores/audit/read-audit.ts'
-import { type Database, openDatabase } from '../../src/stores/database/database.ts'
-import { withFaults } from '../../src/stores/database/database-fault.ts'
-import { inTransaction } from '../../src/stores/database/repeated.ts'
+import { type Database, inTransaction, withFaults } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import type { Schema } from '../../src/stores/database/tables.ts'
 import { findMariadb, startMariadb } from '../support/mariadb-server.ts'
 import { startPostgres } from '../support/postgres-server.ts'
@@ -83,8 +82,8 @@ describe.each(servers)('concurrent changes on $name', ({ start }) => {
     const met = meeting()
 
     const attempts = await Promise.all([
-      inTransaction(database.db, crossing(['admin', 'editor'], met)),
-      inTransaction(database.db, crossing(['editor', 'admin'], met)),
+      inTransaction(database, crossing(['admin', 'editor'], met)),
+      inTransaction(database, crossing(['editor', 'admin'], met)),
     ])
 
     expect(attempts.toSorted()).toEqual([1, 2])
@@ -124,7 +123,7 @@ describe.each(servers)('concurrent changes on $name', ({ start }) => {
     }
     const before = await counts()
 
-    await expect(withFaults(() => inTransaction(database.db, work))).rejects.toMatchObject({
+    await expect(inTransaction(database, work)).rejects.toMatchObject({
       ...{ name: 'Fault', message: expect.stringContaining('deadlock with a concurrent change') },
     })
 
@@ -139,7 +138,7 @@ describe.each(servers)('concurrent changes on $name', ({ start }) => {
       throw Object.assign(new Error('reset'), { code: 'ECONNRESET' })
     }
 
-    await expect(inTransaction(database.db, work)).rejects.toThrow('reset')
+    await expect(inTransaction(database, work)).rejects.toThrow('reset')
     expect(attempts).toBe(1)
   })
 

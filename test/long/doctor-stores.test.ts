@@ -168,7 +168,7 @@ describe('doctor and PostgreSQL', () => {
 
   async function migrated(): Promise<string> {
     const url = await empty()
-    const { openDatabase } = await import('../../src/stores/database/database.ts')
+    const { openDatabase } = await import('../../src/stores/database/open-database.ts')
     const options = { url, directory: '', poolSize: 1, ...slow }
     await (await openDatabase(options)).close()
     return url
@@ -267,7 +267,7 @@ describe.skipIf(findMariadb() === undefined)('doctor and MariaDB', () => {
     expect((await examined(url)).of('database tables')).toMatchObject([
       { status: 'warning', message: expect.stringMatching(/^missing: sys_role, /) },
     ])
-    const { openDatabase } = await import('../../src/stores/database/database.ts')
+    const { openDatabase } = await import('../../src/stores/database/open-database.ts')
     await (await openDatabase({ url, directory: '', poolSize: 1, ...slow })).close()
     const complete = await examined(url)
     expect(complete.problems).toEqual([])

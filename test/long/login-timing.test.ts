@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import bcrypt from 'bcrypt'
 import { sql } from 'kysely'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { dev } from '../support/log-in.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
 

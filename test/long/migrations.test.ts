@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import type { Database } from '../../src/stores/database/database.ts'
 import { migrate } from '../../src/stores/database/migrations.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { laterEra } from '../stores/go-admin-tables.ts'
 import {
   copiedDirectory,

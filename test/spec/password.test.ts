@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { dev, logIn } from '../support/log-in.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import {

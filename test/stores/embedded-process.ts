@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { sql } from 'kysely'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 
 /**
  * A process of its own with the embedded database of the directory that its argument names. Every

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import { loadScript } from '../../src/stores/redis/lua-script.ts'
+import { loadScript } from '../../src/stores/redis/redis.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'postern-lua-'))
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import type { Database } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import type { Move } from '../../src/stores/policies/document/policy-keys.ts'
 import { mergeMoves } from '../../src/stores/policies/moves/merge-moves.ts'
 import { createMoveCopies } from '../../src/stores/policies/moves/move-copies.ts'

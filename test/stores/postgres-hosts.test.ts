@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { freePort } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'

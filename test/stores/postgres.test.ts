@@ -5,11 +5,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Fault, Invalid } from '../../src/kernel/errors.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
-import {
-  type Database,
-  type DatabaseOptions,
-  openDatabase,
-} from '../../src/stores/database/database.ts'
+import type { Database } from '../../src/stores/database/database.ts'
+import { type DatabaseOptions, openDatabase } from '../../src/stores/database/open-database.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 
 const limits = { poolSize: 2, connectTimeoutMs: 1500, statementTimeoutMs: 1000, directory: '' }

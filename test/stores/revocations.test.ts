@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
 import { createDatabaseRevocations } from '../../src/stores/revocations/database-revocations.ts'
 import { createRedisRevocations } from '../../src/stores/revocations/redis-revocations.ts'

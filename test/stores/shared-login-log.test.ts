@@ -4,7 +4,7 @@ import { createLog } from '../../src/log/log.ts'
 import { createLoginLog } from '../../src/login/login-log.ts'
 import type { InsertRecords, LoginRecord } from '../../src/login/login-record.ts'
 import type { Database } from '../../src/stores/database/database.ts'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import {
   createLoginLogConsumer,
   type LoginLogConsumerParts,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { exactNumber } from '../../src/stores/accounts/profile.ts'
 import { randomPassword } from '../../src/stores/accounts/random-password.ts'
-import { isStorable, toStorable } from '../../src/stores/database/storable-text.ts'
+import { isStorable, toStorable } from '../../src/stores/database/dialect.ts'
 
 describe('a storable text', () => {
   const anyText = fc.string({ unit: 'binary', maxLength: 300 })

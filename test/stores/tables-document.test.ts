@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { copiedDirectory, limits } from './test-databases.ts'
 
 const text = readFileSync('docs/table-columns.md', 'utf8')

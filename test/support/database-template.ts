@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { TestProject } from 'vitest/node'
 import { createPasswordHash } from '../../src/login/password-hash.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -5,7 +5,7 @@ import { sealPurpose, sealSecret } from '../../src/login/second-factor/sealed-se
 import { newTotpSecret } from '../../src/login/second-factor/totp-codes.ts'
 import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { createEnrollmentChanges } from '../../src/stores/second-factor/enrollment-changes.ts'
 import type { Caller } from '../../src/token/caller.ts'
 import { createDerivedKeys } from '../../src/token/derived-keys.ts'

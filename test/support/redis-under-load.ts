@@ -1,7 +1,7 @@
 import tls from 'node:tls'
 import { sql } from 'kysely'
 import { expect, onTestFinished } from 'vitest'
-import { openDatabase } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import { createPolicyAuthor, type PolicyAuthor } from './policy-author.ts'
 import { verdictOn } from './session-replicas.ts'
 import { catalogueRules, startPostern, type TestPostern } from './start-postern.ts'

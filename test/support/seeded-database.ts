@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { inject } from 'vitest'
 import { createPasswordHash } from '../../src/login/password-hash.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
-import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import type { Database } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/open-database.ts'
 import type { MariadbServer } from './mariadb-server.ts'
 
 const limits = { poolSize: 1, connectTimeoutMs: 5000, statementTimeoutMs: 10_000 }

@@ -3,10 +3,10 @@ import type { Config } from '../../config/schema/schema.ts'
 import { isMysqlUrl, readDatabaseUrl } from '../../kernel/database-url.ts'
 import { Fault, Invalid } from '../../kernel/errors.ts'
 import { readMysqlUrl } from '../../kernel/mysql-url.ts'
-import { type Database, openDatabase } from '../../stores/database/database.ts'
+import { type Database, withFaults } from '../../stores/database/database.ts'
 import { databaseClock } from '../../stores/database/database-clock.ts'
-import { withFaults } from '../../stores/database/database-fault.ts'
 import { isOptionalTable, missingTables } from '../../stores/database/migrations.ts'
+import { openDatabase } from '../../stores/database/open-database.ts'
 import {
   isReadOnlyServer,
   mayCreateTables,

@@ -1,8 +1,7 @@
 import type { StoredLockout } from '../../login/lockouts/lockout.ts'
 import { type OpenedLockout, openLockout } from '../../login/lockouts/sealed-lockout.ts'
 import { type AuditEntry, recordChange } from '../../stores/audit/audit.ts'
-import type { Database } from '../../stores/database/database.ts'
-import { requireTable } from '../../stores/database/table-shapes.ts'
+import { type Database, requireTables } from '../../stores/database/database.ts'
 import { type ClearedKeys, createDatabaseLockouts } from '../../stores/limits/database-lockouts.ts'
 import { createRedisLockouts } from '../../stores/limits/redis-lockouts.ts'
 import { createLastingKey } from '../../token/derived-keys.ts'
@@ -75,7 +74,7 @@ async function withStore<Result>(
       list,
       shared: true,
       async clear({ keys, related }, entry) {
-        requireTable(await database.shapes(), 'postern_audit')
+        requireTables(await database.shapes(), 'postern_audit')
         const ended = await clear([...new Set([...keys, ...related])])
         if (ended.length > 0) await recordChange(database, entry)
         return ended

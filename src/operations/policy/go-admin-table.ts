@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { readConfig } from '../../config/load.ts'
 import { Invalid } from '../../kernel/errors.ts'
-import { openDatabase } from '../../stores/database/database.ts'
+import { openDatabase } from '../../stores/database/open-database.ts'
 import { withForeignDatabase } from '../../stores/policies/casbin-rows.ts'
 import {
   type WatchedTable,

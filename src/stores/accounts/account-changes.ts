@@ -1,13 +1,10 @@
 import { type Actor, appendAudit } from '../audit/audit.ts'
-import type { Database } from '../database/database.ts'
-import { same } from '../database/dialect.ts'
-import { deletedMark } from '../database/soft-delete.ts'
-import type { TableShapes } from '../database/table-shapes.ts'
+import type { Database, Inside, TableShapes } from '../database/database.ts'
+import { deletedMark, same } from '../database/dialect.ts'
 import { forgetSecondFactor } from '../second-factor/forget.ts'
 import { type Changed, editAccounts, type Target, type Unchanged } from './account-edit.ts'
 import { insertAccount, isTaken, liveRoleId, type NewAccount } from './account-insert.ts'
-import { status } from './account-queries.ts'
-import { type Inside, ifTaken, underAccountsLock } from './accounts-lock.ts'
+import { ifTaken, status, underAccountsLock } from './account-queries.ts'
 import { adminKey } from './last-admin.ts'
 
 /**

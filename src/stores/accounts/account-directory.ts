@@ -1,9 +1,6 @@
 import type { SqlBool } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { same, utcText } from '../database/dialect.ts'
-import { live } from '../database/soft-delete.ts'
-import { isStorable } from '../database/storable-text.ts'
+import { type Database, withFaults } from '../database/database.ts'
+import { isStorable, live, same, utcText } from '../database/dialect.ts'
 import {
   hasSecondFactor,
   inOrderOfLogin,

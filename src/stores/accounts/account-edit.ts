@@ -1,13 +1,10 @@
 import type { UpdateObject } from 'kysely'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { AuditAction } from '../audit/audit-action.ts'
-import type { Database } from '../database/database.ts'
-import { now, same } from '../database/dialect.ts'
-import { isStorable } from '../database/storable-text.ts'
-import type { TableShapes } from '../database/table-shapes.ts'
+import type { Database, Inside, TableShapes } from '../database/database.ts'
+import { isStorable, now, same } from '../database/dialect.ts'
 import type { Schema } from '../database/tables.ts'
-import { accountOf, isService, liveAccounts, status } from './account-queries.ts'
-import { type Inside, underAccountsLock } from './accounts-lock.ts'
+import { accountOf, isService, liveAccounts, status, underAccountsLock } from './account-queries.ts'
 import { areLastAdmins } from './last-admin.ts'
 
 /** The ids of the changed accounts. */

@@ -1,11 +1,7 @@
-import type { Kysely, Transaction } from 'kysely'
 import { backendOf } from '../database/backend.ts'
-import { now, same } from '../database/dialect.ts'
-import { live, liveMark, type SoftDelete } from '../database/soft-delete.ts'
-import type { TableShapes } from '../database/table-shapes.ts'
-import type { Schema } from '../database/tables.ts'
+import type { Db, Inside, TableShapes } from '../database/database.ts'
+import { live, liveMark, now, type SoftDelete, same } from '../database/dialect.ts'
 import { status } from './account-queries.ts'
-import { lockAccounts } from './accounts-lock.ts'
 
 export interface NewAccount {
   readonly username: string
@@ -25,15 +21,14 @@ interface NewRole {
   readonly admin: boolean
 }
 
-/** Adds an account, unless its name is taken or its role does not exist. */
+/** Adds an account under the accounts lock, unless its name is taken or its role does not exist. */
 export async function insertAccount(
-  inside: Transaction<Schema>,
+  inside: Inside,
   { users, roles }: TableShapes,
   account: NewAccount,
 ): Promise<{ readonly userId: string } | 'name-taken' | 'no-such-role'> {
   const { username, roleKey, passwordHash, enabled: open = true } = account
   const { nickName = username, email = '' } = account
-  await lockAccounts(inside)
   const roleId = await liveRoleId(inside, roles, roleKey)
   if (roleId === undefined) return 'no-such-role'
 
@@ -58,11 +53,7 @@ export async function insertAccount(
 }
 
 /** Whether a live account has this name. */
-export async function isTaken(
-  db: Kysely<Schema>,
-  users: SoftDelete,
-  username: string,
-): Promise<boolean> {
+export async function isTaken(db: Db, users: SoftDelete, username: string): Promise<boolean> {
   const taken = await db
     .selectFrom('sys_user as u')
     .select('u.user_id')
@@ -74,7 +65,7 @@ export async function isTaken(
 
 /** Adds a role, unless a live one has its key. Returns whether it did. */
 export async function insertRole(
-  inside: Transaction<Schema>,
+  inside: Inside,
   { roles }: TableShapes,
   { roleKey, roleName, dataScope, admin }: NewRole,
 ): Promise<boolean> {
@@ -88,7 +79,7 @@ export async function insertRole(
 }
 
 /** The id of the live role with this key, the lowest if there are several. */
-export async function liveRoleId(db: Kysely<Schema>, roles: SoftDelete, roleKey: string) {
+export async function liveRoleId(db: Db, roles: SoftDelete, roleKey: string) {
   const role = await db
     .selectFrom('sys_role as r')
     .select('r.role_id')

@@ -1,15 +1,21 @@
-import { expressionBuilder, type Kysely } from 'kysely'
+import { expressionBuilder } from 'kysely'
 import type { Caller } from '../../token/caller.ts'
-import { same } from '../database/dialect.ts'
-import { live } from '../database/soft-delete.ts'
-import type { TableShapes } from '../database/table-shapes.ts'
+import {
+  type Database,
+  type Db,
+  type Inside,
+  inTransaction,
+  isDuplicate,
+  type TableShapes,
+} from '../database/database.ts'
+import { live, lockUntilCommit, same } from '../database/dialect.ts'
 import type { Schema } from '../database/tables.ts'
 
 /** The status of an account that may log in, and of one that may not. */
 export const status = { enabled: '2', disabled: '1' } as const
 
 /** Every live account `u` with its role `r`, whose columns are NULL when it has no live role. */
-export function liveAccounts(db: Kysely<Schema>, { users, roles }: TableShapes) {
+export function liveAccounts(db: Db, { users, roles }: TableShapes) {
   return db
     .selectFrom('sys_user as u')
     .leftJoin('sys_role as r', (join) =>
@@ -19,7 +25,7 @@ export function liveAccounts(db: Kysely<Schema>, { users, roles }: TableShapes) 
 }
 
 /** The one account that this login name selects. */
-export function accountOf(db: Kysely<Schema>, shapes: TableShapes, username: string) {
+export function accountOf(db: Db, shapes: TableShapes, username: string) {
   return inOrderOfLogin(liveAccounts(db, shapes)).where(same('u.username', username)).limit(1)
 }
 
@@ -79,4 +85,31 @@ function hasRowIn(table: 'postern_service_account' | 'postern_totp') {
       .select('own.user_id')
       .whereRef('own.user_id', '=', 'u.user_id'),
   )
+}
+
+/**
+ * Runs a change in a transaction. Lets one Postern process at a time change accounts and roles:
+ * databases older than go-admin's unique index would accept the same name twice, two operators could
+ * disable each other's last admin, and a role could be removed while an account gets it. Every error
+ * of the driver becomes a Fault.
+ */
+export function underAccountsLock<Result>(
+  database: Database,
+  work: (inside: Inside, shapes: TableShapes) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(database, async (inside, shapes) => {
+    await lockUntilCommit('postern_accounts').execute(inside)
+    return work(inside, shapes)
+  })
+}
+
+/**
+ * The outcome of a change that a unique index rejected. That of go-admin on MySQL also rejects a name
+ * that differs only in letter case or accents.
+ */
+export function ifTaken<Outcome extends string>(outcome: Outcome) {
+  return (error: unknown): Outcome => {
+    if (isDuplicate(error)) return outcome
+    throw error
+  }
 }

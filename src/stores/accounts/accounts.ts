@@ -1,8 +1,6 @@
 import type { Account } from '../../login/method-kind.ts'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { live } from '../database/soft-delete.ts'
-import { isStorable } from '../database/storable-text.ts'
+import { type Database, withFaults } from '../database/database.ts'
+import { isStorable, live } from '../database/dialect.ts'
 import {
   accountOf,
   callerColumns,

@@ -1,6 +1,6 @@
 import { withTimeout } from '../../background/with-timeout.ts'
 import { Fault, type Invalid } from '../../kernel/errors.ts'
-import { withFaults } from '../database/database-fault.ts'
+import { withFaults } from '../database/database.ts'
 
 type Bounded = <Result>(work: () => Promise<Result>) => Promise<Result>
 

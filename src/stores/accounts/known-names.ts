@@ -1,8 +1,5 @@
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { listOf, tableOf } from '../database/dialect.ts'
-import { live } from '../database/soft-delete.ts'
-import { isStorable } from '../database/storable-text.ts'
+import { type Database, withFaults } from '../database/database.ts'
+import { isStorable, listOf, live, tableOf } from '../database/dialect.ts'
 
 /** The names of live accounts that equal one of `names`, also in another letter case. */
 export async function knownNames(

@@ -1,10 +1,8 @@
 import { expressionBuilder, sql } from 'kysely'
-import { same } from '../database/dialect.ts'
-import { live } from '../database/soft-delete.ts'
-import type { TableShapes } from '../database/table-shapes.ts'
+import type { Inside, TableShapes } from '../database/database.ts'
+import { live, same } from '../database/dialect.ts'
 import type { Schema } from '../database/tables.ts'
 import { isService, liveAccounts, status } from './account-queries.ts'
-import type { Inside } from './accounts-lock.ts'
 
 /** The role whose last enabled account only `--force` can end. */
 export const adminKey = 'admin'

@@ -1,9 +1,7 @@
 import type { OwnAccount, PasswordChange } from '../../login/change-password.ts'
 import { appendAudit } from '../audit/audit.ts'
-import type { Database } from '../database/database.ts'
-import { now, same } from '../database/dialect.ts'
-import { inTransaction } from '../database/repeated.ts'
-import { live } from '../database/soft-delete.ts'
+import { type Database, inTransaction } from '../database/database.ts'
+import { live, now, same } from '../database/dialect.ts'
 import { status } from './account-queries.ts'
 import { isId } from './accounts.ts'
 import { createBounded } from './bounded.ts'
@@ -36,8 +34,7 @@ export function createOwnPasswords({ db, shapes }: Database, timeoutMs = 10_000)
 
   async function replace({ account, newHash, origin }: PasswordChange): Promise<boolean> {
     const { userId, username, passwordHash } = account
-    const shape = await shapes()
-    return inTransaction(db, async (inside) => {
+    return inTransaction({ db, shapes }, async (inside, shape) => {
       // Of two changes with the same old password, or of this one and an operator's, one wins.
       const { numUpdatedRows } = await inside
         .updateTable('sys_user')

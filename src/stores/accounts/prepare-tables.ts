@@ -1,8 +1,8 @@
 import { Fault } from '../../kernel/errors.ts'
 import type { Actor } from '../audit/audit.ts'
-import { type DatabaseOptions, openDatabase } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
+import { withFaults } from '../database/database.ts'
 import { migrate, missingTables, wasCreatedHere } from '../database/migrations.ts'
+import { type DatabaseOptions, openDatabase } from '../database/open-database.ts'
 import { hasRoles, seedRoles } from './seed.ts'
 
 /**

@@ -1,10 +1,6 @@
 import type { Expression, SqlBool } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { same, utcText } from '../database/dialect.ts'
-import { live } from '../database/soft-delete.ts'
-import { isStorable } from '../database/storable-text.ts'
-import type { TableShapes } from '../database/table-shapes.ts'
+import { type Database, type TableShapes, withFaults } from '../database/database.ts'
+import { isStorable, live, same, utcText } from '../database/dialect.ts'
 import { isService, liveAccounts, status } from './account-queries.ts'
 
 /** How many names of a role's accounts one answer carries. */

@@ -1,13 +1,14 @@
-import type { Kysely, Transaction } from 'kysely'
 import { type Actor, type AuditEntry, appendAudit } from '../audit/audit.ts'
 import { gatewayActor } from '../audit/gateway-actor.ts'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { inTransaction } from '../database/repeated.ts'
-import type { TableShapes } from '../database/table-shapes.ts'
-import type { Schema } from '../database/tables.ts'
+import {
+  type Database,
+  type Db,
+  type Inside,
+  type TableShapes,
+  withFaults,
+} from '../database/database.ts'
 import { insertAccount, insertRole } from './account-insert.ts'
-import { lockAccounts } from './accounts-lock.ts'
+import { underAccountsLock } from './account-queries.ts'
 import { randomPassword } from './random-password.ts'
 
 /** A new account. The database has only the hash of its password. */
@@ -43,37 +44,34 @@ interface SeedOptions {
  * included, and returns the passwords, once. In any other database it does nothing.
  */
 export async function seedAccounts(
-  { db, shapes }: Database,
+  database: Database,
   hashPassword: (password: string) => Promise<string>,
   { makePassword = randomPassword, keep }: SeedOptions = {},
 ): Promise<readonly SeededAccount[]> {
-  return withFaults(async () => {
-    const shape = await shapes()
-    if (await hasUsers(db)) return []
+  await withFaults(database.shapes)
+  if (await withFaults(() => hasUsers(database.db))) return []
 
-    // Hashed before the transaction, so that other queries do not wait for it.
-    const accounts: (SeededAccount & { passwordHash: string })[] = []
-    for (const user of users) {
-      const password = makePassword()
-      accounts.push({ ...user, password, passwordHash: await hashPassword(password) })
+  // Hashed before the transaction, so that other queries do not wait for it.
+  const accounts: (SeededAccount & { passwordHash: string })[] = []
+  for (const user of users) {
+    const password = makePassword()
+    accounts.push({ ...user, password, passwordHash: await hashPassword(password) })
+  }
+
+  return underAccountsLock(database, async (inside, shape) => {
+    if (await hasUsers(inside)) return []
+    const actor = gatewayActor()
+    await insertRoles(inside, shape, actor)
+    for (const account of accounts) {
+      const added = await insertAccount(inside, shape, account)
+      if (typeof added === 'string') continue
+      const { username: subject, roleKey: role } = account
+      const after = { ...added, role }
+      await appendWherePossible(inside, shape, { actor, action: 'user.add', subject, after })
     }
-
-    return inTransaction(db, async (inside) => {
-      await lockAccounts(inside)
-      if (await hasUsers(inside)) return []
-      const actor = gatewayActor()
-      await insertRoles(inside, shape, actor)
-      for (const account of accounts) {
-        const added = await insertAccount(inside, shape, account)
-        if (typeof added === 'string') continue
-        const { username: subject, roleKey: role } = account
-        const after = { ...added, role }
-        await appendWherePossible(inside, shape, { actor, action: 'user.add', subject, after })
-      }
-      const seeded = accounts.map(({ passwordHash: _, ...account }) => account)
-      await keep?.(seeded)
-      return seeded
-    })
+    const seeded = accounts.map(({ passwordHash: _, ...account }) => account)
+    await keep?.(seeded)
+    return seeded
   })
 }
 
@@ -81,27 +79,17 @@ export async function seedAccounts(
  * Creates the first roles in a database that has never had one, and returns their keys: the first
  * account needs a role.
  */
-export async function seedRoles(
-  { db, shapes }: Database,
-  actor: Actor,
-): Promise<readonly string[]> {
-  return withFaults(async () => {
-    const shape = await shapes()
-    if (await hasRoles(db)) return []
-    return inTransaction(db, async (inside) => {
-      await lockAccounts(inside)
-      if (await hasRoles(inside)) return []
-      await insertRoles(inside, shape, actor)
-      return roles.map(({ roleKey }) => roleKey)
-    })
+export async function seedRoles(database: Database, actor: Actor): Promise<readonly string[]> {
+  await withFaults(database.shapes)
+  if (await withFaults(() => hasRoles(database.db))) return []
+  return underAccountsLock(database, async (inside, shape) => {
+    if (await hasRoles(inside)) return []
+    await insertRoles(inside, shape, actor)
+    return roles.map(({ roleKey }) => roleKey)
   })
 }
 
-async function insertRoles(
-  inside: Transaction<Schema>,
-  shape: TableShapes,
-  actor: Actor,
-): Promise<void> {
+async function insertRoles(inside: Inside, shape: TableShapes, actor: Actor): Promise<void> {
   for (const role of roles) {
     if (!(await insertRole(inside, shape, role))) continue
     const { roleKey: subject, roleName: name, dataScope } = role
@@ -112,17 +100,17 @@ async function insertRoles(
 
 /** A gateway starts, and a database gets its first account, also without the audit log. */
 async function appendWherePossible(
-  inside: Transaction<Schema>,
+  inside: Inside,
   shape: TableShapes,
   entry: AuditEntry,
 ): Promise<void> {
   if (shape.optional.has('postern_audit')) await appendAudit(inside, shape, [entry])
 }
 
-export async function hasRoles(db: Kysely<Schema>): Promise<boolean> {
+export async function hasRoles(db: Db): Promise<boolean> {
   return (await db.selectFrom('sys_role').select('role_id').limit(1).execute()).length > 0
 }
 
-async function hasUsers(db: Kysely<Schema>): Promise<boolean> {
+async function hasUsers(db: Db): Promise<boolean> {
   return (await db.selectFrom('sys_user').select('user_id').limit(1).execute()).length > 0
 }

@@ -1,16 +1,16 @@
-import type { Kysely } from 'kysely'
 import { BoundedQueue } from '../../background/bounded-queue.ts'
 import { failureText } from '../../background/failure-text.ts'
 import type { FeedLog } from '../../background/feed-log.ts'
 import { createOutbox } from '../../background/outbox.ts'
 import { isRecord, readJson } from '../../kernel/json.ts'
-import type { Database } from '../database/database.ts'
-import { refusedContent, withFaults } from '../database/database-fault.ts'
-import { lockUntilCommit } from '../database/dialect.ts'
-import { inTransaction } from '../database/repeated.ts'
-import { toStorable } from '../database/storable-text.ts'
-import { requireTable } from '../database/table-shapes.ts'
-import type { Schema } from '../database/tables.ts'
+import {
+  type Database,
+  type Db,
+  inTransaction,
+  refusedContent,
+  requireTables,
+} from '../database/database.ts'
+import { lockUntilCommit, toStorable } from '../database/dialect.ts'
 import { type AuditEntry, appendAudit, detailText, recordChange } from './audit.ts'
 
 /** The changes that a gateway makes or finds by itself, on their way to the database. */
@@ -86,24 +86,18 @@ export function createAuditQueue({ database, log, maxWaiting = 1000 }: QueuePart
  * that start together write one entry. What this host had counts too: during a rollout, another host
  * may have newer files.
  */
-async function recordIfNew(
-  { db, shapes }: Pick<Database, 'db' | 'shapes'>,
-  entry: AuditEntry,
-): Promise<void> {
-  await withFaults(async () => {
-    const shape = await shapes()
-    requireTable(shape, 'postern_audit')
-    await inTransaction(db, async (inside) => {
-      const { anywhere, here } = await lastKnown(inside, entry)
-      const found = detailText(entry.after ?? {})
-      if (found === anywhere || found === here) return
-      const before = anywhere === null ? undefined : fieldsIn(anywhere)
-      await appendAudit(inside, shape, [{ ...entry, before }])
-    })
+function recordIfNew(database: QueueParts['database'], entry: AuditEntry): Promise<void> {
+  return inTransaction(database, async (inside, shape) => {
+    requireTables(shape, 'postern_audit')
+    const { anywhere, here } = await lastKnown(inside, entry)
+    const found = detailText(entry.after ?? {})
+    if (found === anywhere || found === here) return
+    const before = anywhere === null ? undefined : fieldsIn(anywhere)
+    await appendAudit(inside, shape, [{ ...entry, before }])
   })
 }
 
-async function lastKnown(inside: Kysely<Schema>, { action, subject, actor }: AuditEntry) {
+async function lastKnown(inside: Db, { action, subject, actor }: AuditEntry) {
   const known = toStorable(subject, 255)
   await lockUntilCommit('postern_audit', ` ${action} ${known}`).execute(inside)
   const last = inside

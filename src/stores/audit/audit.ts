@@ -1,11 +1,13 @@
-import { type Kysely, sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { before, clock } from '../database/dialect.ts'
+import { sql } from 'kysely'
+import {
+  type Database,
+  type Db,
+  requireTables,
+  type TableShapes,
+  withFaults,
+} from '../database/database.ts'
+import { before, clock, toStorable } from '../database/dialect.ts'
 import { insertRows } from '../database/insert-rows.ts'
-import { toStorable } from '../database/storable-text.ts'
-import { requireTable, type TableShapes } from '../database/table-shapes.ts'
-import type { Schema } from '../database/tables.ts'
 import type { AuditAction } from './audit-action.ts'
 
 /** Who made a change: an operator with a command, a user with a token, or a gateway by itself. */
@@ -40,12 +42,12 @@ export async function recordChange(
  * the other. The table rejects every update and deletion.
  */
 export async function appendAudit(
-  inside: Kysely<Schema>,
+  inside: Db,
   shapes: TableShapes,
   entries: readonly AuditEntry[],
 ): Promise<void> {
   if (entries.length === 0) return
-  requireTable(shapes, 'postern_audit')
+  requireTables(shapes, 'postern_audit')
   const rows = entries.map(({ actor, action, subject, before: was, after, agoMs = 0 }) => ({
     actor_kind: actor.kind,
     actor: toStorable(actor.name, 128),

@@ -1,9 +1,6 @@
 import { readJson } from '../../kernel/json.ts'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { before, now, utcText } from '../database/dialect.ts'
-import { toStorable } from '../database/storable-text.ts'
-import { requireTable } from '../database/table-shapes.ts'
+import { type Database, requireTables, withFaults } from '../database/database.ts'
+import { before, now, toStorable, utcText } from '../database/dialect.ts'
 
 /** One recorded change. Rows of a newer version may have kinds and actions that this one lacks. */
 export type AuditRecord = Awaited<ReturnType<typeof readAudit>>[number]
@@ -28,7 +25,7 @@ export async function readAudit(
   { sinceMs, actor, action, subject, beforeId, limit }: AuditQuery,
 ) {
   return withFaults(async () => {
-    requireTable(await shapes(), 'postern_audit')
+    requireTables(await shapes(), 'postern_audit')
     const rows = await db
       .selectFrom('postern_audit')
       .select(['id', utcText('postern_audit.at').as('at'), 'actor_kind as kind', 'actor as name'])

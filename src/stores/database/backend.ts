@@ -13,7 +13,7 @@ import type { OptionalTable, Schema } from './tables.ts'
 
 /**
  * A kind of database: how it is reached, what its SQL says differently, and what its catalog tells.
- * One file of this folder is one backend; `database.ts` lists them.
+ * One file of this folder is one backend; `open-database.ts` lists them.
  */
 export interface Backend {
   readonly kind: 'embedded' | 'postgres' | 'mysql'

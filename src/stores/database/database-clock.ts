@@ -1,5 +1,4 @@
-import type { Database } from './database.ts'
-import { withFaults } from './database-fault.ts'
+import { type Database, withFaults } from './database.ts'
 import { nowMs } from './dialect.ts'
 
 /**

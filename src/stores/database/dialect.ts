@@ -71,3 +71,42 @@ export function tableOf<
 
 /** A limit for an offset alone, which MySQL lacks. */
 export const allRows = sql<number>`9223372036854775807`
+
+/**
+ * How a table marks a row as deleted: go-admin up to v2.4 leaves `deleted_at` NULL in a live row,
+ * later versions write the number 0. Testing for the wrong one locks out every user, so the column's
+ * type decides.
+ */
+export type SoftDelete = 'null-is-live' | 'zero-is-live'
+
+/** The condition under which a row of this table, or of its alias, is live. */
+export function live(table: string, softDelete: SoftDelete): RawBuilder<SqlBool> {
+  const column = sql.ref(`${table}.deleted_at`)
+  return softDelete === 'null-is-live' ? sql`${column} is null` : sql`${column} = 0`
+}
+
+/** What a new, live row has in `deleted_at`. */
+export function liveMark(softDelete: SoftDelete): 0 | null {
+  return softDelete === 'null-is-live' ? null : 0
+}
+
+/** What go-admin writes in `deleted_at` to delete a row: the time, or its milliseconds. */
+export function deletedMark(softDelete: SoftDelete): RawBuilder<unknown> {
+  return softDelete === 'null-is-live' ? clock : nowMs
+}
+
+/** Whether PostgreSQL can hold this text as it is: no NUL character, no half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+/**
+ * The nearest text that a `varchar(most)` holds: NUL characters left out, halves of surrogate
+ * pairs replaced, cut after `most` code points, which is how PostgreSQL counts.
+ */
+export function toStorable(text: string, most: number): string {
+  const clean = text.toWellFormed().replaceAll('\0', '')
+  if (clean.length <= most) return clean
+  // A code point is at most two units: nothing beyond twice the length is needed.
+  return [...clean.slice(0, most * 2)].slice(0, most).join('')
+}

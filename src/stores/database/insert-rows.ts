@@ -1,5 +1,6 @@
 import type { AliasableExpression, Kysely } from 'kysely'
 import type { RowType } from './backend.ts'
+import type { Db } from './database.ts'
 import { tableOf } from './dialect.ts'
 import { type ColumnKind, everyTable, type Schema, type Table } from './tables.ts'
 
@@ -22,7 +23,7 @@ interface InsertOptions<Name extends keyof Schema> {
 
 /** Inserts rows with the same columns, in one statement however many they are; none: no statement. */
 export async function insertRows<Name extends keyof Schema>(
-  db: Kysely<Schema>,
+  db: Db,
   table: Name,
   rows: readonly Readonly<Record<string, unknown>>[],
   { computed = {}, using = {}, ifThere }: InsertOptions<Name> = {},

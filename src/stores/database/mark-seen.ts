@@ -1,7 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
+import { type Database, inTransaction } from './database.ts'
 import { listOf, tableOf } from './dialect.ts'
-import { inTransaction } from './repeated.ts'
-import type { Schema } from './tables.ts'
 
 interface Seen {
   readonly id: string
@@ -14,7 +13,7 @@ interface Seen {
  * wait for each other.
  */
 export async function markSeen(
-  db: Kysely<Schema>,
+  database: Pick<Database, 'db' | 'shapes'>,
   where: 'postern_session' | 'postern_service_token',
   seen: readonly Seen[],
 ): Promise<void> {
@@ -22,7 +21,7 @@ export async function markSeen(
   const table = where as 'postern_service_token'
   const latest = new Map<string, number>()
   for (const { id, seenAt } of seen) latest.set(id, Math.max(latest.get(id) ?? 0, seenAt))
-  await inTransaction(db, async (inside) => {
+  await inTransaction(database, async (inside) => {
     const tokens = inside.selectFrom(table).where('token_id', 'in', listOf([...latest.keys()]))
     const free = tokens.select(['token_id as id', 'seen_ms as known']).forUpdate().skipLocked()
     const rows = await free.execute()

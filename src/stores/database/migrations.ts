@@ -1,17 +1,17 @@
-import type { Kysely } from 'kysely'
 import { backendOf } from './backend.ts'
-import { optionalTables, type Schema } from './tables.ts'
+import type { Db } from './database.ts'
+import { optionalTables } from './tables.ts'
 
 /**
  * Creates missing tables with go-admin v2.4's columns and never changes an existing one. Several
  * replicas can run it at once. If no table is missing, it needs no permission to create tables.
  */
-export function migrate(db: Kysely<Schema>): Promise<void> {
+export function migrate(db: Db): Promise<void> {
   return backendOf(db).catalog.migrate(db)
 }
 
 /** The tables that `migrate` would create. */
-export async function missingTables(db: Kysely<Schema>): Promise<readonly string[]> {
+export async function missingTables(db: Db): Promise<readonly string[]> {
   const { existing, tables } = backendOf(db).catalog
   const found = new Set(await existing(db, tables))
   return tables.filter((name) => !found.has(name))
@@ -23,7 +23,7 @@ export function isOptionalTable(name: string): boolean {
 }
 
 /** Whether a migration created the table of roles: this one, or an earlier one that was interrupted. */
-export async function wasCreatedHere(db: Kysely<Schema>): Promise<boolean> {
+export async function wasCreatedHere(db: Db): Promise<boolean> {
   const row = await db
     .selectFrom('postern_migration')
     .select('name')

@@ -10,7 +10,7 @@ import {
   sql,
 } from 'kysely'
 import { type Backend, type Catalog, chosenNode, type Fragments, withBackend } from './backend.ts'
-import { isMissingTable, withFaults } from './database-fault.ts'
+import { isMissingTable, withFaults } from './database.ts'
 import { canDeleteAudit, existingTables, migrateMysql, mysqlTables } from './mysql-migrations.ts'
 import { createMysqlPool } from './mysql-pool.ts'
 import { repeatingDialect } from './repeating-dialect.ts'

@@ -1,13 +1,13 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { Fault } from '../../kernel/errors.ts'
 import { columnLines, quotedNames } from './create-table.ts'
+import type { Db } from './database.ts'
 import { exactCollation } from './mysql-session.ts'
 import {
   everyTable,
   lockTable,
   migrationTable,
   optionalTables,
-  type Schema,
   type Table,
   tables,
 } from './tables.ts'
@@ -20,7 +20,7 @@ const required: Readonly<Record<string, Table>> = { ...bookkeeping, ...tables }
  * Creates missing tables. Every statement commits by itself on MySQL, so each table is one statement,
  * and a run that was interrupted goes on where it stopped. The named lock lets one replica do it.
  */
-export async function migrateMysql(db: Kysely<Schema>): Promise<void> {
+export async function migrateMysql(db: Db): Promise<void> {
   if (await isComplete(db)) return
   await db.connection().execute(async (one) => {
     await lock(one)
@@ -41,17 +41,14 @@ export async function migrateMysql(db: Kysely<Schema>): Promise<void> {
 
 export const mysqlTables = Object.keys(everyTable)
 
-export async function existingTables(
-  db: Kysely<Schema>,
-  names: readonly string[],
-): Promise<readonly string[]> {
+export async function existingTables(db: Db, names: readonly string[]): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.tables
     where table_schema = database() and table_name in (${sql.join(names)})`.execute(db)
   return rows.map(({ name }) => name)
 }
 
-async function isComplete(db: Kysely<Schema>): Promise<boolean> {
+async function isComplete(db: Db): Promise<boolean> {
   if ((await existingTables(db, mysqlTables)).length < mysqlTables.length) return false
   return (await missingTriggers(db)).length === 0
 }
@@ -59,7 +56,7 @@ async function isComplete(db: Kysely<Schema>): Promise<boolean> {
 /** MySQL rejects a longer one. */
 const lockName = sql`left(concat('postern.', database()), 64)`
 
-async function lock(one: Kysely<Schema>): Promise<void> {
+async function lock(one: Db): Promise<void> {
   // Each wait is shorter than the timeout of a statement.
   for (let attempt = 0; attempt < 60; attempt++) {
     const { rows } = await sql<{ held: unknown }>`
@@ -70,7 +67,7 @@ async function lock(one: Kysely<Schema>): Promise<void> {
   throw new Fault('database', { reason })
 }
 
-async function create(one: Kysely<Schema>, name: string, table: Table): Promise<void> {
+async function create(one: Db, name: string, table: Table): Promise<void> {
   const statement = sql.raw(createTable(name, table))
   if (name in bookkeeping) {
     await statement.execute(one)
@@ -134,7 +131,7 @@ const appendOnlyTriggers = ['update', 'delete'].map((event) => ({
     signal sqlstate '45000' set message_text = 'postern_audit is append-only'`,
 }))
 
-async function missingTriggers(db: Kysely<Schema>) {
+async function missingTriggers(db: Db) {
   const { rows } = await sql<{ name: string }>`
     select trigger_name as name from information_schema.triggers
     where trigger_schema = database() and event_object_table = 'postern_audit'`.execute(db)
@@ -142,7 +139,7 @@ async function missingTriggers(db: Kysely<Schema>) {
   return appendOnlyTriggers.filter(({ name }) => !found.has(name))
 }
 
-async function createTriggers(one: Kysely<Schema>): Promise<void> {
+async function createTriggers(one: Db): Promise<void> {
   for (const { statement } of await missingTriggers(one)) await sql.raw(statement).execute(one)
 }
 
@@ -151,7 +148,7 @@ async function createTriggers(one: Kysely<Schema>): Promise<void> {
  * deletion. It hides triggers from a user without the privilege, so a row of its own, rolled back,
  * shows whether one rejects it.
  */
-export async function canDeleteAudit(db: Kysely<Schema>): Promise<boolean> {
+export async function canDeleteAudit(db: Db): Promise<boolean> {
   if ((await missingTriggers(db)).length === 0) return false
   const done = new Error('rolled back')
   try {

@@ -1,6 +1,6 @@
 import type { DatabaseConnection, Dialect, Driver } from 'kysely'
 import { withDriver } from './backend.ts'
-import { repeated } from './repeated.ts'
+import { repeated } from './database.ts'
 
 /**
  * Repeats statements outside of transactions that met a concurrent change: a single statement can be

@@ -1,7 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { backendOf } from './backend.ts'
-import { databaseFault, withFaults } from './database-fault.ts'
-import type { Schema } from './tables.ts'
+import { type Db, databaseFault, withFaults } from './database.ts'
 
 /** What a gateway does with the tables that every gateway has. */
 const statements: Readonly<Record<string, string>> = {
@@ -21,7 +20,7 @@ const statements: Readonly<Record<string, string>> = {
  * The rights to the tables that this user of the database lacks. EXPLAIN checks them without running
  * the statement. The tables must exist.
  */
-export async function missingRights(db: Kysely<Schema>): Promise<readonly string[]> {
+export async function missingRights(db: Db): Promise<readonly string[]> {
   const missing: string[] = []
   for (const [right, statement] of Object.entries(statements)) {
     try {
@@ -42,11 +41,11 @@ function isDenied(error: unknown): boolean {
 }
 
 /** Whether the server accepts no writes: a standby, or one that was set to read-only. */
-export function isReadOnlyServer(db: Kysely<Schema>): Promise<boolean> {
+export function isReadOnlyServer(db: Db): Promise<boolean> {
   return withFaults(() => backendOf(db).catalog.isReadOnly(db))
 }
 
 /** Whether this user may create tables; `undefined` where the server does not tell. */
-export function mayCreateTables(db: Kysely<Schema>): Promise<boolean | undefined> {
+export function mayCreateTables(db: Db): Promise<boolean | undefined> {
   return withFaults(() => backendOf(db).catalog.mayCreateTables(db))
 }

@@ -1,16 +1,8 @@
-import type { Kysely } from 'kysely'
-import { Fault, Invalid, type Problem } from '../../kernel/errors.ts'
+import { Invalid, type Problem } from '../../kernel/errors.ts'
 import { backendOf, type FittingTypes } from './backend.ts'
-import type { SoftDelete } from './soft-delete.ts'
-import { type OptionalTable, optionalTableNames, type Schema } from './tables.ts'
-
-/** What differs between the databases of one product family. */
-export interface TableShapes {
-  readonly users: SoftDelete
-  readonly roles: SoftDelete
-  /** The optional tables that exist and that this user of the database may read. */
-  readonly optional: ReadonlySet<OptionalTable>
-}
+import type { Db, TableShapes } from './database.ts'
+import type { SoftDelete } from './dialect.ts'
+import { type OptionalTable, optionalTableNames } from './tables.ts'
 
 const times = { number: 'create_by update_by', time: 'created_at updated_at' }
 
@@ -42,7 +34,7 @@ const needed: Readonly<Record<string, Readonly<Partial<Record<keyof FittingTypes
  * Reads the columns of the tables from the catalog, along the search path that our queries use.
  * Throws `Invalid` with every difference that would break a query.
  */
-export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> {
+export async function readTableShapes(db: Db): Promise<TableShapes> {
   const { columnsOf, fittingTypes } = backendOf(db).catalog
   const rows = await columnsOf(db, Object.keys(needed))
   const types = new Map(rows.map(({ table, column, type }) => [`${table}.${column}`, type]))
@@ -68,24 +60,9 @@ export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> 
 }
 
 /** The optional tables that exist now. */
-export async function existingTables(db: Kysely<Schema>): Promise<ReadonlySet<OptionalTable>> {
+export async function existingTables(db: Db): Promise<ReadonlySet<OptionalTable>> {
   const names = await backendOf(db).catalog.readable(db, optionalTableNames)
   return new Set(names as readonly OptionalTable[])
-}
-
-/** Whether a table exists, also one that this user may not read; on MySQL that is a Fault. */
-export function tableExists(db: Kysely<Schema>, name: OptionalTable): Promise<boolean> {
-  return backendOf(db).catalog.tableExists(db, name)
-}
-
-/** Throws a Fault unless this optional table can be used: a gateway starts without it. */
-export function requireTable(
-  { optional }: Pick<TableShapes, 'optional'>,
-  table: OptionalTable,
-): void {
-  if (optional.has(table)) return
-  const reason = `table ${table} is missing, or this database user may not read it: run "postern db migrate", or grant the table`
-  throw new Fault('database', { reason })
 }
 
 function difference(

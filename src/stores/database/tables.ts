@@ -15,7 +15,7 @@ interface Kinds {
   /** Compared as `YYYY-MM-DD`; read only with `dayText`. */
   readonly date: ColumnType<string, string, string>
   readonly uuid: ColumnType<string, string, string>
-  /** A time, or a number in later versions of go-admin: only `soft-delete.ts` reads it. */
+  /** A time, or a number in later versions of go-admin: only `live` reads it. */
   readonly mark: ColumnType<unknown, unknown, unknown>
 }
 

@@ -1,4 +1,4 @@
-import { type Kysely, type SqlBool, sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Identity } from '../../login/linked-account.ts'
 import type { Caller } from '../../token/caller.ts'
 import {
@@ -10,12 +10,10 @@ import {
   liveAccounts,
   status,
 } from '../accounts/account-queries.ts'
-import type { Inside } from '../accounts/accounts-lock.ts'
 import { hasPassword } from '../accounts/unusable-password.ts'
+import { type Db, type Inside, requireTables, type TableShapes } from '../database/database.ts'
 import { now, nowMs } from '../database/dialect.ts'
 import { insertRows } from '../database/insert-rows.ts'
-import { requireTable, type TableShapes } from '../database/table-shapes.ts'
-import type { Schema } from '../database/tables.ts'
 
 /** A live account. The role key is empty when the role is missing. */
 export interface FoundAccount {
@@ -36,11 +34,11 @@ function keyOf(identity: Identity) {
 
 /** The live account that this identity is linked to. */
 export async function findLinked(
-  db: Kysely<Schema>,
+  db: Db,
   shapes: TableShapes,
   identity: Identity,
 ): Promise<FoundAccount | undefined> {
-  requireTable(shapes, 'postern_identity')
+  requireTables(shapes, 'postern_identity')
   const row = await described(liveAccounts(db, shapes), shapes)
     .where('u.user_id', '=', ({ selectFrom }) =>
       selectFrom('postern_identity as i')
@@ -52,17 +50,13 @@ export async function findLinked(
 }
 
 /** The live account that this name selects at login. */
-export async function findNamed(db: Kysely<Schema>, shapes: TableShapes, username: string) {
+export async function findNamed(db: Db, shapes: TableShapes, username: string) {
   const row = await described(accountOf(db, shapes, username), shapes).executeTakeFirst()
   return row && toFound(row)
 }
 
 /** Whether an account has a link to this issuer. */
-export async function hasLink(
-  db: Kysely<Schema>,
-  userId: string,
-  issuer: string,
-): Promise<boolean> {
+export async function hasLink(db: Db, userId: string, issuer: string): Promise<boolean> {
   const own = db.selectFrom('postern_identity').where('user_id', '=', userId)
   const link = own.select('user_id').where('issuer', '=', issuer).limit(1)
   return (await link.executeTakeFirst()) !== undefined
@@ -70,7 +64,7 @@ export async function hasLink(
 
 /** Whether the account that this name selects has a password here and no link to this issuer. */
 export async function isLocalAccount(
-  db: Kysely<Schema>,
+  db: Db,
   shapes: TableShapes,
   { username, issuer }: { readonly username: string; readonly issuer: string },
 ): Promise<boolean> {
@@ -103,7 +97,7 @@ export async function insertLink(
 }
 
 /** Dates the last login, to the hour: most logins write nothing. */
-export async function touchLink(db: Kysely<Schema>, identity: Identity): Promise<void> {
+export async function touchLink(db: Db, identity: Identity): Promise<void> {
   await db
     .updateTable('postern_identity')
     .set({ seen_ms: nowMs, provider: identity.provider })

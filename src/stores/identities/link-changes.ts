@@ -1,9 +1,13 @@
 import type { Identity } from '../../login/linked-account.ts'
-import { type Inside, underAccountsLock } from '../accounts/accounts-lock.ts'
+import { underAccountsLock } from '../accounts/account-queries.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
-import type { Database } from '../database/database.ts'
-import { isStorable } from '../database/storable-text.ts'
-import { requireTable, type TableShapes } from '../database/table-shapes.ts'
+import {
+  type Database,
+  type Inside,
+  requireTables,
+  type TableShapes,
+} from '../database/database.ts'
+import { isStorable } from '../database/dialect.ts'
 import { findLinked, findNamed, insertLink, issuerOf } from './identity-rows.ts'
 import { readLinks } from './read-links.ts'
 
@@ -25,7 +29,7 @@ export function createLinkChanges(database: Database, actor: Actor) {
     work: (inside: Inside, shapes: TableShapes, userId: string) => Promise<Result>,
   ): Promise<Result | Unchanged> {
     return underAccountsLock(database, async (inside, shapes) => {
-      requireTable(shapes, 'postern_identity')
+      requireTables(shapes, 'postern_identity')
       // No account has a name that no column can hold; the server would report an error.
       const account = isStorable(username) ? await findNamed(inside, shapes, username) : undefined
       if (account === undefined) return 'no-such-user'

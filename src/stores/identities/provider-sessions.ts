@@ -1,14 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
 import { failureText } from '../../background/failure-text.ts'
 import type { FeedLog } from '../../background/feed-log.ts'
 import type { ProviderSessionRow, ProviderSessions } from '../../login/redirect-login.ts'
 import { createBounded } from '../accounts/bounded.ts'
-import type { Database } from '../database/database.ts'
-import { allRows, nowMs } from '../database/dialect.ts'
-import { isStorable } from '../database/storable-text.ts'
-import { requireTable } from '../database/table-shapes.ts'
-import type { Schema } from '../database/tables.ts'
+import { type Database, type Db, requireTables } from '../database/database.ts'
+import { allRows, isStorable, nowMs } from '../database/dialect.ts'
 
 /** How many tokens of one person are remembered, as in the list of sessions. */
 const mostOfSubject = 1000
@@ -23,7 +19,7 @@ export function createProviderSessions(
   const bounded = createBounded(timeoutMs)
   const withTable = <Result>(work: () => Promise<Result>) =>
     bounded(async () => {
-      requireTable(await shapes(), 'postern_provider_session')
+      requireTables(await shapes(), 'postern_provider_session')
       return work()
     })
 
@@ -86,7 +82,7 @@ function toRow(row: ProviderSessionRow) {
 }
 
 /** Deletes what expired, unless another gateway does so now, and what exceeds the limit of this person. */
-async function trim(db: Kysely<Schema>, { provider, subject }: ProviderSessionRow): Promise<void> {
+async function trim(db: Db, { provider, subject }: ProviderSessionRow): Promise<void> {
   const tokens = db.selectFrom('postern_provider_session').select('token_id')
   const oldest = tokens.where('expires_ms', '<=', nowMs).orderBy('expires_ms')
   const expired = oldest.limit(100).forUpdate().skipLocked()

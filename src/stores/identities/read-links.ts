@@ -1,7 +1,4 @@
-import type { Kysely } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import type { Schema } from '../database/tables.ts'
+import { type Database, type Db, withFaults } from '../database/database.ts'
 
 /** The links of one account, the oldest first. None where the table is missing. */
 export async function linksOf({ db, shapes }: Database, userId: string) {
@@ -11,7 +8,7 @@ export async function linksOf({ db, shapes }: Database, userId: string) {
 }
 
 /** Reads links where the table is known to exist, also in a transaction. */
-export async function readLinks(db: Kysely<Schema>, userId: string) {
+export async function readLinks(db: Db, userId: string) {
   const rows = await db
     .selectFrom('postern_identity')
     .select(['provider', 'issuer', 'subject', 'linked_by as linkedBy', 'linked_at as linkedAt'])

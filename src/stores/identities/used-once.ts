@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createBounded } from '../accounts/bounded.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, requireTables } from '../database/database.ts'
 import { nowMs } from '../database/dialect.ts'
-import { requireTable } from '../database/table-shapes.ts'
 
 /** Clocks of gateways differ: one may accept a minute longer what another considers expired. */
 const marginMs = 60_000
@@ -20,7 +19,7 @@ export function createUsedOnce(
   const bounded = createBounded(timeoutMs)
 
   async function claim(name: string, untilMs: number): Promise<boolean> {
-    requireTable(await shapes(), 'postern_used_once')
+    requireTables(await shapes(), 'postern_used_once')
     // By the clock of the database, which also decides what has expired.
     const keepMs = Math.max(0, Math.ceil(untilMs - now())) + marginMs
     const digest = createHash('sha256').update(name).digest('base64url')

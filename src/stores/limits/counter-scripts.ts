@@ -1,4 +1,4 @@
-import { loadScript } from '../redis/lua-script.ts'
+import { loadScript } from '../redis/redis.ts'
 
 export const forgetFunction = loadScript(new URL('./lua/forget.lua', import.meta.url))
 export const hitScript = loadScript(new URL('./lua/count-hits.lua', import.meta.url))

@@ -1,12 +1,9 @@
 import { type ExpressionBuilder, expressionBuilder, sql } from 'kysely'
 import type { LockoutRecords, StoredLockout } from '../../login/lockouts/lockout.ts'
 import { type AuditEntry, appendAudit } from '../audit/audit.ts'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
+import { type Database, inTransaction, requireTables, withFaults } from '../database/database.ts'
 import { listOf, nowMs } from '../database/dialect.ts'
 import { insertRows } from '../database/insert-rows.ts'
-import { inTransaction } from '../database/repeated.ts'
-import { requireTable } from '../database/table-shapes.ts'
 import type { Schema } from '../database/tables.ts'
 
 const maxRecords = 10_000
@@ -28,7 +25,7 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
 
   async function prepared<Result>(work: () => Promise<Result>): Promise<Result> {
     return withFaults(async () => {
-      requireTable(await shapes(), 'postern_login_lockout')
+      requireTables(await shapes(), 'postern_login_lockout')
       return work()
     })
   }
@@ -121,7 +118,7 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
      */
     clear: ({ keys, related }: ClearedKeys, entry: AuditEntry): Promise<readonly string[]> =>
       prepared(() =>
-        inTransaction(db, async (inside) => {
+        inTransaction({ db, shapes }, async (inside, shape) => {
           const named = ['name', 'in', listOf(keys)] as const
           const open = inside
             .selectFrom('postern_login_lockout')
@@ -147,7 +144,7 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
             },
             ifThere: ['cleared_ms'],
           })
-          await appendAudit(inside, await shapes(), [entry])
+          await appendAudit(inside, shape, [entry])
           return [...new Set(rows.map(({ name }) => name))]
         }),
       ),

@@ -1,7 +1,6 @@
 import { Fault } from '../../kernel/errors.ts'
 import type { CaptchaStore } from '../../login/captcha/captcha.ts'
-import { loadScript } from '../redis/lua-script.ts'
-import type { RedisClient } from '../redis/redis.ts'
+import { loadScript, type RedisClient } from '../redis/redis.ts'
 import { forgetFunction } from './counter-scripts.ts'
 
 const putScript = loadScript(new URL('./lua/put-captcha.lua', import.meta.url), { forgetFunction })

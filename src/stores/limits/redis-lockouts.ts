@@ -1,6 +1,5 @@
 import type { LockoutRecords, StoredLockout } from '../../login/lockouts/lockout.ts'
-import { loadScript } from '../redis/lua-script.ts'
-import type { RedisClient } from '../redis/redis.ts'
+import { loadScript, type RedisClient } from '../redis/redis.ts'
 import { forgetFunction } from './counter-scripts.ts'
 
 const maxRecords = 10_000

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
-import { loadScript } from '../redis/lua-script.ts'
-import type { RedisClient } from '../redis/redis.ts'
+import { loadScript, type RedisClient } from '../redis/redis.ts'
 
 /** One name in one window, and by how much its sum grows. */
 interface SharedCount {

@@ -1,8 +1,6 @@
-import { expressionBuilder, type Kysely, sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { epochMs, same, timeAt } from '../database/dialect.ts'
-import { isStorable } from '../database/storable-text.ts'
+import { expressionBuilder, sql } from 'kysely'
+import { type Database, type Db, withFaults } from '../database/database.ts'
+import { epochMs, isStorable, same, timeAt } from '../database/dialect.ts'
 import type { Schema } from '../database/tables.ts'
 
 /** Which rows of the login log are asked for; what is unset matches every row. */
@@ -54,7 +52,7 @@ export async function readLoginLog({ db, shapes }: Database, query: LoginLogQuer
 }
 
 function page(
-  db: Kysely<Schema>,
+  db: Db,
   { sinceMs, limit, user, messages, isAddress }: LoginLogQuery,
   before: string,
 ) {

@@ -1,7 +1,6 @@
 import { Fault } from '../../kernel/errors.ts'
 import type { LoginRecord } from '../../login/login-record.ts'
-import { loadScript } from '../redis/lua-script.ts'
-import type { RedisClient } from '../redis/redis.ts'
+import { loadScript, type RedisClient } from '../redis/redis.ts'
 import { recordField, type StreamEntry, toEntry } from './login-log-entry.ts'
 
 /** The login records of every replica that are not in the table yet, in Redis. */

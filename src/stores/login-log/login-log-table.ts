@@ -1,17 +1,19 @@
-import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import { readUserAgent } from '../../kernel/user-agent.ts'
 import type { LoginRecord, WrittenBatch } from '../../login/login-record.ts'
 import { backendOf } from '../database/backend.ts'
-import type { Database } from '../database/database.ts'
-import { refusedContent, withFaults } from '../database/database-fault.ts'
-import { before, listOf, lockUntilCommit, now, tableOf } from '../database/dialect.ts'
+import {
+  type Database,
+  type Db,
+  inTransaction,
+  refusedContent,
+  withFaults,
+} from '../database/database.ts'
+import { before, listOf, lockUntilCommit, now, tableOf, toStorable } from '../database/dialect.ts'
 import { insertRows } from '../database/insert-rows.ts'
-import { inTransaction } from '../database/repeated.ts'
-import { toStorable } from '../database/storable-text.ts'
-import type { Schema } from '../database/tables.ts'
 
 /** Writes login records to go-admin's `sys_login_log`. */
-export function createLoginLogTable({ db, shapes }: Database) {
+export function createLoginLogTable(database: Database) {
   /**
    * Inserts the records in their order, each attempt id once, however often it arrives.
    * Hostile texts are made to fit. What the table refuses all the same is found by halving the
@@ -21,7 +23,7 @@ export function createLoginLogTable({ db, shapes }: Database) {
     const [record] = records
     if (record === undefined) return nothing
     try {
-      return { written: await insertAll(records), refused: [] }
+      return { written: await insertNew(database, records.map(toRow)), refused: [] }
     } catch (error) {
       const code = refusedContent(error)
       if (code === undefined) throw error
@@ -34,14 +36,6 @@ export function createLoginLogTable({ db, shapes }: Database) {
       written: first.written + second.written,
       refused: [...first.refused, ...second.refused],
     }
-  }
-
-  /** All or nothing. Returns how many rows are new. */
-  function insertAll(records: readonly LoginRecord[]): Promise<number> {
-    return withFaults(async () => {
-      await shapes()
-      return insertNew(db, records.map(toRow))
-    })
   }
 
   return { insert }
@@ -91,11 +85,16 @@ const maxDeletedAtOnce = 1000
 /**
  * Inserts the rows whose attempt ID is new, in their order, and returns how many those are. The IDs are
  * kept in a table of our own, since go-admin's has no column for them, and old ones are forgotten on the
- * way.
+ * way. All or nothing.
  */
-function insertNew(db: Kysely<Schema>, records: readonly LoginLogRow[]): Promise<number> {
+function insertNew(database: Database, records: readonly LoginLogRow[]): Promise<number> {
+  const { db, shapes } = database
   const first = new Map(records.toReversed().map((row) => [row.attempt_id.toLowerCase(), row]))
-  return backendOf(db).returnsRows ? inOneStatement(db, first) : inSteps(db, first)
+  if (!backendOf(db).returnsRows) return inSteps(database, first)
+  return withFaults(async () => {
+    await shapes()
+    return inOneStatement(db, first)
+  })
 }
 
 type RowsById = ReadonlyMap<string, LoginLogRow>
@@ -115,9 +114,9 @@ const filled = [
 ] as const
 
 /** Compiled once for each database: that takes four times as long as the rest of a login's record. */
-const compiled = new WeakMap<Kysely<Schema>, CompiledQuery>()
+const compiled = new WeakMap<Db, CompiledQuery>()
 
-async function inOneStatement(db: Kysely<Schema>, rows: RowsById): Promise<number> {
+async function inOneStatement(db: Db, rows: RowsById): Promise<number> {
   const query = compiled.get(db) ?? oneStatement(db).compile()
   compiled.set(db, query)
   const [, ...others] = query.parameters
@@ -130,7 +129,7 @@ async function inOneStatement(db: Kysely<Schema>, rows: RowsById): Promise<numbe
  * The first parameter of the statement is the rows. In the order of the IDs, so that two writers of the same batch cannot
  * block each other.
  */
-function oneStatement(db: Kysely<Schema>) {
+function oneStatement(db: Db) {
   return db
     .with('incoming', (inner) => inner.selectFrom(tableOf('record', columns, [])).selectAll())
     .with('fresh', (inner) =>
@@ -156,9 +155,9 @@ function oneStatement(db: Kysely<Schema>) {
  * For a database that returns no rows from an insert: the IDs are read first, and of two writers of the
  * same batch the second waits.
  */
-function inSteps(db: Kysely<Schema>, rows: RowsById): Promise<number> {
+function inSteps(database: Database, rows: RowsById): Promise<number> {
   const ids = [...rows.keys()]
-  return inTransaction(db, async (inside) => {
+  return inTransaction(database, async (inside) => {
     await lockUntilCommit('postern_login_attempt').execute(inside)
     const known = inside.selectFrom('postern_login_attempt').select('attempt_id')
     const rowsThere = await known.where('attempt_id', 'in', listOf(ids)).execute()
@@ -182,7 +181,7 @@ function inSteps(db: Kysely<Schema>, rows: RowsById): Promise<number> {
   })
 }
 
-function forgetOld(db: Kysely<Schema>) {
+function forgetOld(db: Db) {
   const known = db.selectFrom('postern_login_attempt').select('attempt_id')
   const old = known.where('recorded_at', '<', before(now, retentionMs)).orderBy('recorded_at')
   const locked = old.limit(maxDeletedAtOnce).forUpdate().skipLocked()

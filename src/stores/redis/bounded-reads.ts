@@ -1,5 +1,4 @@
-import { loadScript } from './lua-script.ts'
-import type { RedisClient } from './redis.ts'
+import { loadScript, type RedisClient } from './redis.ts'
 
 /*
  * Reads of what others may have written. Scripts leave what is too long in Redis: else a writer there

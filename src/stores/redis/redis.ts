@@ -1,6 +1,7 @@
 import type { RedisCommander } from 'ioredis'
 import { withTimeout } from '../../background/with-timeout.ts'
 import { Fault, Invalid } from '../../kernel/errors.ts'
+import { fill } from '../../kernel/fill.ts'
 import { BULK_FACTOR, createConnection, type RedisSettings } from './redis-connection.ts'
 import { readReplicated } from './redis-replication.ts'
 
@@ -117,4 +118,16 @@ function keyOf(error: unknown): string {
   if (!(error instanceof Error) || !error.message.startsWith('WRONGTYPE')) return ''
   const { name, args } = (error as { command?: { name?: string; args?: unknown[] } }).command ?? {}
   return name === undefined || name.startsWith('eval') ? '' : ` (${String(args?.[0])})`
+}
+
+/**
+ * A Lua script from a file beside the module that runs it, with these values for `{{name}}`. Without
+ * its comments, because every call sends the script. Read when the module loads: a running gateway must
+ * not read the script of another version that was installed meanwhile.
+ */
+export function loadScript(
+  file: URL,
+  values: Readonly<Record<string, string | number>> = {},
+): string {
+  return fill(file, values).replace(/^ *--.*\n/gm, '')
 }

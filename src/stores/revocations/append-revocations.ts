@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Revocation } from '../../token/revocations.ts'
 import { backendOf } from '../database/backend.ts'
+import type { Db } from '../database/database.ts'
 import { listOf, lockUntilCommit, nowMs } from '../database/dialect.ts'
 import { insertRows } from '../database/insert-rows.ts'
-import type { Schema } from '../database/tables.ts'
 import { MAX_AHEAD_MS, PAGE, type RevocationRow, toRow } from './revocation-store.ts'
 
 /**
@@ -14,7 +14,7 @@ const lock = lockUntilCommit('postern_revocation')
 
 /** Adds to the list in a transaction. */
 export async function appendInside(
-  inside: Kysely<Schema>,
+  inside: Db,
   revocations: readonly Revocation[],
   made: 'now' | 'before',
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function appendInside(
  * The first of so many new sequences, where the database does not number this column. The counter is in
  * the row that the lock is: it never goes back, also after the newest entries expired.
  */
-async function numbersFor(inside: Kysely<Schema>, many: number): Promise<number> {
+async function numbersFor(inside: Db, many: number): Promise<number> {
   const value = sql<string>`value + ${many}`
   await inside
     .updateTable('postern_lock')
@@ -69,7 +69,7 @@ function latestOf(rows: readonly RevocationRow[]): readonly RevocationRow[] {
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-async function readKnown(inside: Kysely<Schema>, incoming: readonly RevocationRow[]) {
+async function readKnown(inside: Db, incoming: readonly RevocationRow[]) {
   const names = listOf(incoming.map(({ name }) => name))
   const rows = await inside
     .selectFrom(inside.selectNoFrom(nowMs.as('clock')).as('one'))

@@ -1,7 +1,5 @@
 import { backendOf } from '../database/backend.ts'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { inTransaction } from '../database/repeated.ts'
+import { type Database, inTransaction, withFaults } from '../database/database.ts'
 import { appendInside } from './append-revocations.ts'
 import { fromRow, PAGE, type RevocationStore } from './revocation-store.ts'
 
@@ -47,10 +45,7 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
         }
       }),
     append: (revocations, made) =>
-      withFaults(async () => {
-        await shapes()
-        await inTransaction(db, (inside) => appendInside(inside, revocations, made))
-      }),
+      inTransaction({ db, shapes }, (inside) => appendInside(inside, revocations, made)),
     end: () =>
       withFaults(async () => {
         await shapes()

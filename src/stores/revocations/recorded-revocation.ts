@@ -1,9 +1,6 @@
 import type { Revocation } from '../../token/revocations.ts'
 import { type AuditEntry, appendAudit, recordChange } from '../audit/audit.ts'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { inTransaction } from '../database/repeated.ts'
-import { requireTable } from '../database/table-shapes.ts'
+import { type Database, inTransaction, requireTables } from '../database/database.ts'
 import { appendInside } from './append-revocations.ts'
 import type { RevocationStore } from './revocation-store.ts'
 
@@ -17,15 +14,12 @@ export async function revokeRecorded(
   { store, database }: { readonly store: RevocationStore; readonly database: Database },
 ): Promise<void> {
   if (store.name === 'redis') {
-    requireTable(await database.shapes(), 'postern_audit')
+    requireTables(await database.shapes(), 'postern_audit')
     await store.append(revocations, 'now')
     return recordChange(database, change)
   }
-  await withFaults(async () => {
-    const shapes = await database.shapes()
-    await inTransaction(database.db, async (inside) => {
-      await appendInside(inside, revocations, 'now')
-      await appendAudit(inside, shapes, [change])
-    })
+  await inTransaction(database, async (inside, shapes) => {
+    await appendInside(inside, revocations, 'now')
+    await appendAudit(inside, shapes, [change])
   })
 }

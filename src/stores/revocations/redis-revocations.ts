@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { loadScript } from '../redis/lua-script.ts'
-import type { RedisClient, RedisSettings } from '../redis/redis.ts'
+import { loadScript, type RedisClient, type RedisSettings } from '../redis/redis.ts'
 import { createSubscriber, type RedisSubscriber } from '../redis/redis-subscriber.ts'
 import {
   fromRow,

@@ -1,13 +1,16 @@
 import { sql } from 'kysely'
 import type { SealedSecret } from '../../login/second-factor/sealed-secret.ts'
-import { accountOf, isService } from '../accounts/account-queries.ts'
-import { type Inside, underAccountsLock } from '../accounts/accounts-lock.ts'
+import { accountOf, isService, underAccountsLock } from '../accounts/account-queries.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
+import {
+  type Database,
+  type Inside,
+  requireTables,
+  type TableShapes,
+  withFaults,
+} from '../database/database.ts'
+import { isStorable } from '../database/dialect.ts'
 import { insertRows } from '../database/insert-rows.ts'
-import { isStorable } from '../database/storable-text.ts'
-import { requireTable, type TableShapes } from '../database/table-shapes.ts'
 import { codesLeft } from './codes-left.ts'
 import { forgetSecondFactor } from './forget.ts'
 
@@ -42,7 +45,7 @@ export function createEnrollmentChanges(database: Database, actor: Actor) {
   ): Promise<'done' | Unchanged> {
     if (!isStorable(whose.username)) return 'no-such-user'
     return underAccountsLock(database, async (inside, shapes) => {
-      requireTotpTables(shapes)
+      requireTables(shapes, 'postern_totp', 'postern_recovery_code')
       const problem = await missing(inside, shapes, whose)
       if (problem !== undefined) return problem
       const before = await summaryOf(inside, whose.userId)
@@ -109,12 +112,6 @@ interface Summary {
 }
 
 const off: Summary = { enrolled: false, recoveryCodes: 0 }
-
-/** Throws a Fault without the tables: gateways start without them. */
-function requireTotpTables(shapes: Pick<TableShapes, 'optional'>): void {
-  requireTable(shapes, 'postern_totp')
-  requireTable(shapes, 'postern_recovery_code')
-}
 
 async function missing(
   inside: Inside,

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { liveAccounts } from '../accounts/account-queries.ts'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
+import { type Database, withFaults } from '../database/database.ts'
 import { utcText } from '../database/dialect.ts'
 import { codesLeft } from './codes-left.ts'
 

@@ -1,10 +1,9 @@
-import type { Transaction } from 'kysely'
+import type { Inside } from '../database/database.ts'
 import { idsOf } from '../database/dialect.ts'
-import type { Schema } from '../database/tables.ts'
 
 /** Deletes the one-time codes and recovery codes of these users. Both tables must exist. */
 export async function forgetSecondFactor(
-  inside: Transaction<Schema>,
+  inside: Inside,
   userIds: readonly string[],
 ): Promise<void> {
   const ids = idsOf(userIds)

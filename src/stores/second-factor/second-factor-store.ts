@@ -7,10 +7,8 @@ import type {
 import { isId } from '../accounts/accounts.ts'
 import { createBounded } from '../accounts/bounded.ts'
 import { appendAudit } from '../audit/audit.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, inTransaction, tableExists } from '../database/database.ts'
 import { nowMs } from '../database/dialect.ts'
-import { inTransaction } from '../database/repeated.ts'
-import { tableExists } from '../database/table-shapes.ts'
 import { codesLeft } from './codes-left.ts'
 
 /** What logins ask about one-time codes. Nothing takes longer than `timeoutMs`. */
@@ -44,8 +42,7 @@ export function createSecondFactorStore(
 
   async function claimRecoveryCode(claim: RecoveryClaim): Promise<number | undefined> {
     const { userId, checked, renewed, digest, username, origin } = claim
-    const shape = await shapes()
-    return inTransaction(db, async (inside) => {
+    return inTransaction({ db, shapes }, async (inside, shape) => {
       // In the order in which operators change both tables, so that neither waits for the other.
       const own = inside.selectFrom('postern_totp').where('user_id', '=', userId)
       const same = own.select('user_id').where('sealed', '=', checked.sealed).forUpdate()

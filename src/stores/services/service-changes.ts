@@ -1,16 +1,14 @@
-import type { Transaction } from 'kysely'
 import { insertAccount, liveRoleId } from '../accounts/account-insert.ts'
-import { isService, liveAccounts } from '../accounts/account-queries.ts'
-import { ifTaken, underAccountsLock } from '../accounts/accounts-lock.ts'
+import { ifTaken, isService, liveAccounts, underAccountsLock } from '../accounts/account-queries.ts'
 import { unusablePassword } from '../accounts/unusable-password.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
-import type { Database } from '../database/database.ts'
-import { now, nowMs, same } from '../database/dialect.ts'
-import { deletedMark } from '../database/soft-delete.ts'
-import { isStorable } from '../database/storable-text.ts'
-import type { TableShapes } from '../database/table-shapes.ts'
-import type { Schema } from '../database/tables.ts'
-import { requireServiceTables } from './service-tables.ts'
+import {
+  type Database,
+  type Inside,
+  requireTables,
+  type TableShapes,
+} from '../database/database.ts'
+import { deletedMark, isStorable, now, nowMs, same } from '../database/dialect.ts'
 
 interface NewService {
   readonly name: string
@@ -32,7 +30,7 @@ interface Changed {
 export function createServiceChanges(database: Database, actor: Actor) {
   function change<Result>(work: (inside: Inside, shapes: TableShapes) => Promise<Result>) {
     return underAccountsLock(database, (inside, shapes) => {
-      requireServiceTables(shapes)
+      requireTables(shapes, 'postern_service_account', 'postern_service_token')
       return work(inside, shapes)
     })
   }
@@ -88,8 +86,6 @@ export function createServiceChanges(database: Database, actor: Actor) {
       }),
   }
 }
-
-type Inside = Transaction<Schema>
 
 async function find(inside: Inside, shapes: TableShapes, name: string) {
   // No account has a name that no column can hold; the server would report an error.

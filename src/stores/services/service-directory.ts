@@ -1,16 +1,13 @@
 import type { Caller } from '../../token/caller.ts'
 import { callerColumns, callerIn, isService, liveAccounts } from '../accounts/account-queries.ts'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { same } from '../database/dialect.ts'
-import { isStorable } from '../database/storable-text.ts'
-import { requireServiceTables } from './service-tables.ts'
+import { type Database, requireTables, withFaults } from '../database/database.ts'
+import { isStorable, same } from '../database/dialect.ts'
 
 /** Which service accounts exist. Every error of the driver becomes a Fault. */
 export function createServiceDirectory({ db, shapes }: Database) {
   async function list() {
     const shape = await shapes()
-    requireServiceTables(shape)
+    requireTables(shape, 'postern_service_account', 'postern_service_token')
     const rows = await liveAccounts(db, shape)
       .innerJoin('postern_service_account as s', 's.user_id', 'u.user_id')
       .select(['u.user_id', 'u.username', 'r.role_key', 's.note', 's.created_at'])

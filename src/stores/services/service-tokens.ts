@@ -1,14 +1,11 @@
 import type { Selectable } from 'kysely'
 import { type Actor, appendAudit } from '../audit/audit.ts'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { nowMs, same } from '../database/dialect.ts'
+import { type Database, inTransaction, requireTables, withFaults } from '../database/database.ts'
+import { isStorable, nowMs, same } from '../database/dialect.ts'
 import { markSeen } from '../database/mark-seen.ts'
-import { inTransaction } from '../database/repeated.ts'
-import { isStorable } from '../database/storable-text.ts'
-import type { TableShapes } from '../database/table-shapes.ts'
 import type { Schema } from '../database/tables.ts'
-import { requireServiceTables } from './service-tables.ts'
+
+const ofServices = ['postern_service_account', 'postern_service_token'] as const
 
 /** A token that a command issued. All times are milliseconds since the epoch. */
 interface ServiceToken {
@@ -36,17 +33,12 @@ export interface ListedToken extends ServiceToken {
 /**
  * The tokens that commands issued, without their text. Every error of the driver becomes a Fault.
  */
-export function createServiceTokens({ db, shapes }: Database, actor: Actor) {
-  async function tables(): Promise<TableShapes> {
-    const shape = await shapes()
-    requireServiceTables(shape)
-    return shape
-  }
-
+export function createServiceTokens(database: Database, actor: Actor) {
+  const { db, shapes } = database
   async function add(token: ServiceToken, service: string): Promise<void> {
-    const shape = await tables()
     const { id, userId, roleKey, note, kid, issuedBy, issuedAt, expiresAt } = token
-    await inTransaction(db, async (inside) => {
+    await inTransaction(database, async (inside, shape) => {
+      requireTables(shape, ...ofServices)
       await inside
         .insertInto('postern_service_token')
         .values({
@@ -78,7 +70,7 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor) {
   }
 
   async function list(service: string | undefined): Promise<readonly ListedToken[]> {
-    await tables()
+    requireTables(await shapes(), ...ofServices)
     const all = everyToken()
     const rows = await (service === undefined
       ? all
@@ -88,14 +80,14 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor) {
   }
 
   async function find(id: string): Promise<ListedToken | undefined> {
-    await tables()
+    requireTables(await shapes(), ...ofServices)
     const row = await everyToken().where('t.token_id', '=', id).executeTakeFirst()
     return row && toToken(row)
   }
 
   async function revoked({ id, service }: ListedToken): Promise<void> {
-    const shape = await tables()
-    await inTransaction(db, async (inside) => {
+    await inTransaction(database, async (inside, shape) => {
+      requireTables(shape, ...ofServices)
       const revoke = inside.updateTable('postern_service_token').set({ revoked_ms: nowMs })
       await revoke.where('token_id', '=', id).where('revoked_ms', 'is', null).execute()
       const after = { service }
@@ -106,13 +98,13 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor) {
 
   return {
     /** Records a new token, before anyone sees it. */
-    add: (token: ServiceToken, service: string) => withFaults(() => add(token, service)),
+    add: (token: ServiceToken, service: string) => add(token, service),
     /** The tokens of all services or of one, the newest first. */
     list: async (service?: string): Promise<readonly ListedToken[]> =>
       service === undefined || isStorable(service) ? withFaults(() => list(service)) : [],
     find: async (id: string) => (isStorable(id) ? withFaults(() => find(id)) : undefined),
     /** Records that the revocation list has it. */
-    revoked: (token: ListedToken) => withFaults(() => revoked(token)),
+    revoked: (token: ListedToken) => revoked(token),
   }
 }
 
@@ -120,12 +112,14 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor) {
  * Stores when service tokens were last used. Does nothing without the table: a gateway runs without it.
  */
 export async function markServiceTokens(
-  { db, shapes }: Database,
+  database: Database,
   seen: Parameters<typeof markSeen>[2],
 ): Promise<void> {
   await withFaults(async () => {
-    const { optional } = await shapes()
-    if (optional.has('postern_service_token')) await markSeen(db, 'postern_service_token', seen)
+    const { optional } = await database.shapes()
+    if (optional.has('postern_service_token')) {
+      await markSeen(database, 'postern_service_token', seen)
+    }
   })
 }
 

@@ -1,19 +1,14 @@
-import type { Kysely } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { listOf, nowMs } from '../database/dialect.ts'
+import { type Database, type Db, requireTables, withFaults } from '../database/database.ts'
+import { listOf, nowMs, toStorable } from '../database/dialect.ts'
 import { insertRows } from '../database/insert-rows.ts'
 import { markSeen } from '../database/mark-seen.ts'
-import { toStorable } from '../database/storable-text.ts'
-import { requireTable } from '../database/table-shapes.ts'
-import type { Schema } from '../database/tables.ts'
 import { longest, MOST_SESSIONS, type Session, type SessionStore } from './session-store.ts'
 
 /** Sessions in the table `postern_session`, for gateways without Redis. */
 export function createDatabaseSessions({ db, shapes }: Database): SessionStore {
   function withTable<Result>(work: () => Promise<Result>): Promise<Result> {
     return withFaults(async () => {
-      requireTable(await shapes(), 'postern_session')
+      requireTables(await shapes(), 'postern_session')
       return work()
     })
   }
@@ -26,7 +21,7 @@ export function createDatabaseSessions({ db, shapes }: Database): SessionStore {
       }),
     markSeen: (seen) =>
       withTable(async () => {
-        await markSeen(db, 'postern_session', seen)
+        await markSeen({ db, shapes }, 'postern_session', seen)
       }),
     remove: (sessions) =>
       withTable(async () => {
@@ -64,7 +59,7 @@ function toRow(session: Session) {
 }
 
 /** Deletes what expired, unless another gateway does so now, and what exceeds the limit of these users. */
-async function trim(db: Kysely<Schema>, userIds: readonly string[]): Promise<void> {
+async function trim(db: Db, userIds: readonly string[]): Promise<void> {
   const tokens = db.selectFrom('postern_session').select('token_id')
   const oldest = tokens.where('expires_ms', '<=', nowMs).orderBy('expires_ms')
   const expired = oldest.limit(MOST_SESSIONS).forUpdate().skipLocked()

@@ -1,6 +1,5 @@
 import { readJson } from '../../kernel/json.ts'
-import { loadScript } from '../redis/lua-script.ts'
-import type { RedisClient } from '../redis/redis.ts'
+import { loadScript, type RedisClient } from '../redis/redis.ts'
 import {
   MOST_SESSIONS,
   type Session,

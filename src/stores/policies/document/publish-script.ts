@@ -1,5 +1,5 @@
 import { latestTime } from '../../latest-time.ts'
-import { loadScript } from '../../redis/lua-script.ts'
+import { loadScript } from '../../redis/redis.ts'
 
 export const sequenceFunction = loadScript(new URL('./lua/sequence-in.lua', import.meta.url), {
   latest: latestTime - 1,

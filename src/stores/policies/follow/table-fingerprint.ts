@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { Invalid } from '../../../kernel/errors.ts'
-import { withFaults } from '../../database/database-fault.ts'
+import { withFaults } from '../../database/database.ts'
 import { rowDigest } from '../../database/dialect.ts'
 import { type CasbinTable, findCasbinTables, readCasbinTable } from '../casbin-rows.ts'
 

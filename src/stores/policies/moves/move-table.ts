@@ -1,15 +1,16 @@
-import type { Kysely } from 'kysely'
 import { Fault } from '../../../kernel/errors.ts'
 import type { Trust } from '../../../signing/trust.ts'
 import { type AuditEntry, appendAudit } from '../../audit/audit.ts'
 import type { AuditAction } from '../../audit/audit-action.ts'
-import type { Database } from '../../database/database.ts'
-import { withFaults } from '../../database/database-fault.ts'
+import {
+  type Database,
+  type Db,
+  inTransaction,
+  tableExists,
+  withFaults,
+} from '../../database/database.ts'
 import { listOf, lockUntilCommit } from '../../database/dialect.ts'
 import { insertRows } from '../../database/insert-rows.ts'
-import { inTransaction } from '../../database/repeated.ts'
-import { tableExists } from '../../database/table-shapes.ts'
-import type { Schema } from '../../database/tables.ts'
 import { type Move, maxMove, parseMove } from '../document/policy-keys.ts'
 import { historyEntry } from './history-entry.ts'
 import { moveKey } from './move-key.ts'
@@ -55,8 +56,7 @@ export function createMoveTable(
             move: JSON.stringify(move),
           }))
           .filter(({ move }) => move.length <= maxMove)
-        const shape = await shapes()
-        await inTransaction(db, async (inside) => {
+        await inTransaction({ db, shapes }, async (inside, shape) => {
           await lockUntilCommit('postern_policy_move', ` ${prefix}`).execute(inside)
           const present = await inside
             .selectFrom('postern_policy_move')
@@ -88,7 +88,7 @@ export function createMoveTable(
 
 /** Moves by id, oldest first, each with the revision that it replaced. */
 async function withPrevious(
-  inside: Kysely<Schema>,
+  inside: Db,
   prefix: string,
   ids: readonly string[],
 ): Promise<readonly RecordedMove[]> {

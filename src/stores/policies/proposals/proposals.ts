@@ -1,6 +1,5 @@
 import { readHash, readMembers } from '../../redis/bounded-reads.ts'
-import { loadScript } from '../../redis/lua-script.ts'
-import type { RedisClient } from '../../redis/redis.ts'
+import { loadScript, type RedisClient } from '../../redis/redis.ts'
 import {
   formatDocument,
   isRevision,

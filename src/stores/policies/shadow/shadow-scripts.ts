@@ -1,4 +1,4 @@
-import { loadScript } from '../../redis/lua-script.ts'
+import { loadScript } from '../../redis/redis.ts'
 import { sequenceFunction, shadowFunctions } from '../document/publish-script.ts'
 
 const forgetFunction = loadScript(new URL('./lua/forget-document.lua', import.meta.url))

@@ -26,6 +26,8 @@ interface AccessSettings<Route extends AccessRoute> {
   readonly maxTargetBytes?: number
   /** Hosts to serve besides those of the routes. Unset: only those, or any if a route is for any host. */
   readonly hosts?: readonly string[] | undefined
+  /** The host of the login page, which no route needs to name. */
+  readonly pageHost?: string | undefined
   /** Whether the policy needs the host, even if no route does. */
   readonly policyUsesHost?: boolean
 }
@@ -103,7 +105,7 @@ export function createAdmission<Route extends AccessRoute>(
   return {
     readHost: usesHost || policyUsesHost ? createHostReader() : undefined,
     policyUsesHost,
-    servesHost: createServedHosts(routes, hosts),
+    servesHost: createServedHosts(routes, hosts, settings.pageHost),
     findRoute,
     findEndpoint: createOwnEndpoints(endpoints),
     readPath: createPathReader(routes, findRoute),

@@ -9,6 +9,7 @@ export function accessSettings(config: Config) {
     forwardAuth: config.forwardAuth.enabled,
     maxTargetBytes: config.limits.targetBytes,
     hosts: config.application.hosts,
+    pageHost: page.enabled ? URL.parse(page.url ?? '')?.hostname : undefined,
     policyUsesHost: config.policy.domain?.from === 'host',
   }
 }

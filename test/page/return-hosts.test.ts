@@ -204,6 +204,20 @@ describe('with login.page.url, a browser without a login', () => {
   )
 })
 
+test('the page is shown on its host, also if all routes are for other hosts', async () => {
+  const routes = [{ path: '/', upstream: 'backend', hosts: ['app.example.com'] }]
+  const postern = await startWithPage({ routes, config: { cookie, login: { page } } })
+  const statusAt = async (host: string, path: string) =>
+    (await postern.call(`GET ${path}`, { host, headers: navigation, as: 'admin' })).status
+
+  for (const path of ['/login', '/login/style.css']) {
+    expect(await statusAt('login.example.com', path)).toBe(200)
+    expect(await statusAt('other.example.com', path)).toBe(404)
+  }
+  expect(await statusAt('login.example.com', '/orders')).toBe(404)
+  expect(postern.upstream.requests).toEqual([])
+})
+
 type Settings = Readonly<Record<string, unknown>>
 
 function problemsOf(changes: Settings, cookies: Settings = cookie, more: Settings = {}): string {

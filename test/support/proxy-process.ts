@@ -37,6 +37,8 @@ export interface ProxyPorts {
   readonly postern: number
   readonly asked: number
   readonly backend: number
+  /** Where the proxy itself listens, if others must know it before; else a free port. */
+  readonly listen?: number
 }
 
 /** The real program with the sample configuration, on a free port. Ends with the test. */
@@ -46,7 +48,7 @@ export async function startProxy(
   change: (sample: string) => string = (sample) => sample,
 ): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), `postern-${name}-`))
-  const port = await freePort()
+  const port = ports.listen ?? (await freePort())
   const moved = { 8088: port, 8000: ports.postern, 9101: ports.asked, 8080: ports.backend }
   for (const sample of samples[name]) {
     let text = change(await readFile(sample, 'utf8'))

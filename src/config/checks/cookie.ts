@@ -17,12 +17,7 @@ export function checkCookie({ application, cookie }: Draft, report: Report): voi
       `: "none" requires a Secure cookie, which mode ${subject(mode)} does not set; use lax or strict`,
     )
   }
-  for (const [index, origin] of cookie?.trustedOrigins?.entries() ?? []) {
-    const at = `cookie.trustedOrigins[${index}]`
-    if (origin === undefined) continue
-    const problem = originProblem(origin)
-    if (problem !== undefined) report.problem(at, `: ${problem}`)
-  }
+  report.checkEach('cookie.trustedOrigins', cookie?.trustedOrigins, originProblem)
   const problem = cookie?.domain === undefined ? undefined : domainProblem(cookie.domain)
   if (problem !== undefined) report.firstProblem('cookie.domain', `: ${problem}`)
 }

@@ -129,13 +129,12 @@ function checkPorts(draft: Draft, report: Report): void {
 }
 
 function checkUpgrades({ upgrades }: Draft, report: Report): void {
-  upgrades?.protocols?.forEach((protocol, index) => {
-    const at = `upgrades.protocols[${index}]`
-    // After one checked request, a client could send any others on the same connection.
-    if (protocol === 'h2c' || protocol?.startsWith('http/') || protocol?.startsWith('tls/')) {
-      report.problem(at, `: ${quote(protocol)} would carry requests past every check; remove it`)
-    }
-  })
+  // After one checked request, a client could send any others on the same connection.
+  report.checkEach('upgrades.protocols', upgrades?.protocols, (protocol) =>
+    /^(?:h2c$|http\/|tls\/)/.test(protocol)
+      ? `${quote(protocol)} would carry requests past every check; remove it`
+      : undefined,
+  )
 }
 
 function checkHeaders({ headers, identity }: Draft, report: Report): void {

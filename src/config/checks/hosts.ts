@@ -6,23 +6,10 @@ import type { Draft } from '../schema/schema.ts'
 
 /** Hosts are compared with canonical hosts: one that is not canonical would never match. */
 export function checkHosts({ application, login, routes }: Draft, report: Report): void {
-  checkList('application.hosts', application?.hosts, report)
-  checkList('login.page.hosts', login?.page?.hosts, report)
+  report.checkEach('application.hosts', application?.hosts, hostProblem)
+  report.checkEach('login.page.hosts', login?.page?.hosts, hostProblem)
   routes?.forEach((route, index) => {
-    checkList(`routes[${index}].hosts`, route?.hosts, report)
-  })
-}
-
-function checkList(
-  setting: string,
-  hosts: readonly (string | undefined)[] | undefined,
-  report: Report,
-): void {
-  hosts?.forEach((host, index) => {
-    const at = `${setting}[${index}]`
-    if (host === undefined || report.hasProblem(at)) return
-    const problem = hostProblem(host)
-    if (problem !== undefined) report.problem(at, `: ${problem}`)
+    report.checkEach(`routes[${index}].hosts`, route?.hosts, hostProblem)
   })
 }
 

@@ -12,16 +12,11 @@ export function checkListeners(draft: Draft, report: Report): void {
     if (problem !== undefined) report.problem(at, `: ${problem}`)
   }
   for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
-    upstream?.targets?.forEach((entry, index) => {
-      const target = urlOf(entry)
-      const at = `upstreams.${name}.targets[${index}]`
-      if (target === undefined || report.hasProblem(at)) return
+    report.checkEach(`upstreams.${name}.targets`, upstream?.targets?.map(urlOf), (target) => {
       const own = listeners.find((listener) => leadsTo(target, listener))
-      if (own === undefined) return
-      report.problem(
-        at,
-        `: ${target} is this gateway itself (${own.name}.port), so requests would loop; use the address of the service`,
-      )
+      return own === undefined
+        ? undefined
+        : `${target} is this gateway itself (${own.name}.port), so requests would loop; use the address of the service`
     })
   }
 }

@@ -27,15 +27,28 @@ export function createReport(origin: Place) {
     return upwards(path).some((ancestor) => broken.has(ancestor))
   }
 
+  /** As `problem`, unless the setting, or a section around it, already has one. */
+  function firstProblem(path: string, rest: string) {
+    if (!hasProblem(path)) problem(path, rest)
+  }
+
   return {
     /** Records the place of a setting. */
     remember(path: string, place: Place) {
       places.set(path, place)
     },
     problem,
-    /** As `problem`, unless the setting, or a section around it, already has one. */
-    firstProblem(path: string, rest: string) {
-      if (!hasProblem(path)) problem(path, rest)
+    firstProblem,
+    /** Adds what a check finds about each entry of a list, unless the entry already has a problem. */
+    checkEach<Entry>(
+      path: string,
+      entries: readonly (Entry | undefined)[] | undefined,
+      check: (entry: Entry, index: number) => string | undefined,
+    ) {
+      for (const [index, entry] of entries?.entries() ?? []) {
+        const found = entry === undefined ? undefined : check(entry, index)
+        if (found !== undefined) firstProblem(`${path}[${index}]`, `: ${found}`)
+      }
     },
     /** Adds a problem that does not belong to a known setting. */
     problemAt(place: Place, message: string) {

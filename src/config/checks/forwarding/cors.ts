@@ -5,12 +5,9 @@ import type { Draft } from '../../schema/schema.ts'
 /** Every origin is one that a browser can send, and `*` never comes with credentials. */
 export function checkCors({ cors }: Draft, report: Report): void {
   const origins = cors?.origins ?? []
-  origins.forEach((origin, index) => {
-    const at = `cors.origins[${index}]`
-    if (origin === undefined || origin === '*' || report.hasProblem(at)) return
-    const problem = originProblem(origin)
-    if (problem !== undefined) report.problem(at, `: ${problem}`)
-  })
+  report.checkEach('cors.origins', origins, (origin) =>
+    origin === '*' ? undefined : originProblem(origin),
+  )
 
   if (origins.includes('*') && origins.length > 1) {
     report.problem(
@@ -26,11 +23,10 @@ export function checkCors({ cors }: Draft, report: Report): void {
     )
   }
   for (const key of ['headers', 'exposeHeaders'] as const) {
-    cors?.[key]?.forEach((name, index) => {
-      const at = `cors.${key}[${index}]`
-      // Browsers disagree: a wildcard to some, a literal name to others, and never Authorization.
-      if (name === '*') report.problem(at, ': "*" is not supported; list each header by name')
-    })
+    // Browsers disagree: a wildcard to some, a literal name to others, and never Authorization.
+    report.checkEach(`cors.${key}`, cors?.[key], (name) =>
+      name === '*' ? '"*" is not supported; list each header by name' : undefined,
+    )
   }
 }
 

@@ -16,12 +16,11 @@ export function checkForwardAuth({ application, forwardAuth }: Draft, report: Re
 
 /** Every trusted proxy is an IP address or a CIDR range. */
 export function checkProxies({ application }: Draft, report: Report): void {
-  application?.trustedProxies?.forEach((range, index) => {
-    const at = `application.trustedProxies[${index}]`
-    if (range === undefined || report.hasProblem(at)) return
-    const problem = rangeProblem(range) ?? everyoneProblem(range)
-    if (problem !== undefined) report.problem(at, `: ${problem}`)
-  })
+  report.checkEach(
+    'application.trustedProxies',
+    application?.trustedProxies,
+    (range) => rangeProblem(range) ?? everyoneProblem(range),
+  )
 }
 
 /** Any client could then forge its address in X-Forwarded-For. */

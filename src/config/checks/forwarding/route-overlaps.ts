@@ -6,8 +6,6 @@ import { didYouMean } from '../../../kernel/suggest.ts'
 import type { Report } from '../../reading/report.ts'
 import type { Draft } from '../../schema/schema.ts'
 
-type DraftRoute = NonNullable<NonNullable<Draft['routes']>[number]>
-
 /** No two routes match the same request with the same rank, and names are unique. */
 export function checkRouteOverlaps({ routes }: Draft, report: Report): void {
   const places = new Map<string, string>()
@@ -16,7 +14,7 @@ export function checkRouteOverlaps({ routes }: Draft, report: Report): void {
   routes?.forEach((route, index) => {
     const at = `routes[${index}]`
     if (route === undefined) return
-    checkMethods(route, at, report)
+    report.checkEach(`${at}.methods`, route.methods, methodProblem)
     const namesake = route.name === undefined ? undefined : names.get(route.name)
     if (namesake !== undefined) {
       const message = `${subject(route.name)} is already the name of ${namesake}; choose another`
@@ -35,15 +33,8 @@ export function checkRouteOverlaps({ routes }: Draft, report: Report): void {
   })
 }
 
-function checkMethods({ methods }: DraftRoute, at: string, report: Report): void {
-  methods?.forEach((method, index) => {
-    const place = `${at}.methods[${index}]`
-    if (method === undefined || report.hasProblem(place)) return
-    if (isRefusedMethod(method)) {
-      report.problem(place, `: Postern refuses ${method} on every path; remove it`)
-    } else if (!METHODS.includes(method)) {
-      const hint = didYouMean(method, METHODS)
-      report.problem(place, `: ${subject(method)} is not a method of HTTP${hint}`)
-    }
-  })
+function methodProblem(method: string): string | undefined {
+  if (isRefusedMethod(method)) return `Postern refuses ${method} on every path; remove it`
+  if (METHODS.includes(method)) return undefined
+  return `${subject(method)} is not a method of HTTP${didYouMean(method, METHODS)}`
 }

@@ -23,11 +23,7 @@ function checkAddresses(at: string, lists: RouteDraft['addresses'], report: Repo
     report.problem(at, ' needs allow or deny; remove it to accept every address')
   }
   for (const key of ['allow', 'deny'] as const) {
-    lists[key]?.forEach((range, index) => {
-      const place = `${at}.${key}[${index}]`
-      const problem = range === undefined ? undefined : rangeProblem(range)
-      if (problem !== undefined) report.firstProblem(place, `: ${problem}`)
-    })
+    report.checkEach(`${at}.${key}`, lists[key], rangeProblem)
   }
 }
 

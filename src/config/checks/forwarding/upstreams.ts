@@ -6,14 +6,10 @@ import type { Draft } from '../../schema/schema.ts'
 export function checkUpstreams(draft: Draft, report: Report): void {
   for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
     const at = `upstreams.${name}`
-    upstream?.targets?.forEach((target, index) => {
-      const path = `${at}.targets[${index}]`
-      const url = urlOf(target)
-      if (url === undefined || report.hasProblem(path)) return
-      const first = upstream.targets?.findIndex((other) => urlOf(other) === url) ?? index
-      const problem =
-        first < index ? `duplicate of ${at}.targets[${first}]; remove one` : targetProblem(url)
-      if (problem !== undefined) report.problem(path, `: ${problem}`)
+    const urls = upstream?.targets?.map(urlOf)
+    report.checkEach(`${at}.targets`, urls, (url, index) => {
+      const first = urls?.indexOf(url) ?? index
+      return first < index ? `duplicate of ${at}.targets[${first}]; remove one` : targetProblem(url)
     })
     checkWeights(at, upstream, report)
     checkTls(`${at}.tls`, upstream, report)
@@ -62,13 +58,9 @@ function checkProtocol(at: string, upstream: Upstream, report: Report): void {
   }
   if (protocol !== 'h2' && protocol !== 'h2c') return
   const [wrong, other] = protocol === 'h2' ? ['http://', 'h2c'] : ['https://', 'h2']
-  targets.forEach((target, index) => {
-    if (!urlOf(target)?.startsWith(wrong)) return
-    const path = `${at}.targets[${index}]`
-    report.problem(
-      path,
-      `: protocol "${protocol}" cannot be used with ${wrong} targets; set ${at}.protocol to "${other}"`,
-    )
+  report.checkEach(`${at}.targets`, targets.map(urlOf), (url) => {
+    if (!url.startsWith(wrong)) return undefined
+    return `protocol "${protocol}" cannot be used with ${wrong} targets; set ${at}.protocol to "${other}"`
   })
 }
 

@@ -9,7 +9,7 @@ import { command } from './run-command.ts'
 const show = commandsWith(help)
 const publishViews = partsOf(() => import('../publish/views.ts'))
 const prompts = partsOf(() => import('../publish/prompts.ts'))
-const shadowViews = partsOf(() => import('../publish/shadow-view.ts'))
+const questions = partsOf(() => import('../questions/views.ts'))
 
 const tableOption = outputIn(['text', 'json', 'csv'])
 
@@ -31,7 +31,7 @@ const drop = show(publish.policyProposalDrop, { view: publishViews('policyPropos
 
 const endShadow = show(publish.policyShadowEnd, {
   arguments: ['end'],
-  view: shadowViews('policyShadowEndView'),
+  view: publishViews('policyShadowEndView'),
 })
 
 export const policyCommands: readonly Command[] = [
@@ -47,7 +47,7 @@ export const policyCommands: readonly Command[] = [
   }),
   show(policy.policyExplain, {
     arguments: ['role', 'method', 'path'],
-    view: async () => (await import('../questions/explain-view.ts')).policyExplainView,
+    view: questions('policyExplainView'),
   }),
   show(policy.policyWho, {
     arguments: ['method', 'path'],
@@ -63,9 +63,7 @@ export const policyCommands: readonly Command[] = [
     output: tableOption,
     view: async () => (await import('../questions/comparison.ts')).policySimulateView,
   }),
-  show(policy.policyGuard, {
-    view: async () => (await import('../questions/guard-view.ts')).policyGuardView,
-  }),
+  show(policy.policyGuard, { view: questions('policyGuardView') }),
   show(policy.policyOpen, {
     view: async () => (await import('../questions/open-view.ts')).policyOpenView,
   }),
@@ -74,13 +72,8 @@ export const policyCommands: readonly Command[] = [
     output: outputIn(['text', 'json', 'csv', 'markdown', 'html']),
     view: async () => (await import('../questions/matrix/matrix-view.ts')).policyMatrixView,
   }),
-  show(policy.policyNames, {
-    view: async () => (await import('../questions/names-view.ts')).policyNamesView,
-  }),
-  show(policy.policyFiles, {
-    arguments: ['revision'],
-    view: async () => (await import('../questions/files-view.ts')).policyFilesView,
-  }),
+  show(policy.policyNames, { view: questions('policyNamesView') }),
+  show(policy.policyFiles, { arguments: ['revision'], view: questions('policyFilesView') }),
   show(policy.policyCoverage, {
     arguments: ['document'],
     output: reportOption,
@@ -117,7 +110,7 @@ export const policyCommands: readonly Command[] = [
   }),
   show(publish.policyShadow, {
     instead: { end: endShadow },
-    view: shadowViews('policyShadowView'),
+    view: publishViews('policyShadowView'),
   }),
   show(publish.policyPromote, {
     arguments: ['revision'],
@@ -128,13 +121,8 @@ export const policyCommands: readonly Command[] = [
     arguments: ['revision', 'dir'],
     view: publishViews('policyPullView'),
   }),
-  show(publish.policyStatus, {
-    view: async () => (await import('../publish/status-view.ts')).policyStatusView,
-  }),
-  show(policy.policyHistory, {
-    output: linesOption,
-    view: async () => (await import('../publish/history-view.ts')).policyHistoryView,
-  }),
+  show(publish.policyStatus, { view: publishViews('policyStatusView') }),
+  show(policy.policyHistory, { output: linesOption, view: publishViews('policyHistoryView') }),
   show(publish.policyRollback, {
     arguments: ['revision'],
     view: publishViews('policyRollbackView'),

@@ -1,16 +1,27 @@
 import { join } from 'node:path'
-import type { DocumentOf } from '../../operations/operation.ts'
-import { convergedWords } from '../../operations/publish/convergence.ts'
+import { clockWarning } from '../../fleet/clock-offset.ts'
+import type { Answer, DocumentOf } from '../../operations/operation.ts'
+import type { policyHistory } from '../../operations/policy/descriptions.ts'
+import { convergedWords, convergenceOf } from '../../operations/publish/convergence.ts'
 import type * as described from '../../operations/publish/descriptions.ts'
+import type { ObservedShadow } from '../../operations/publish/observed-shadow.ts'
 import type { ReviewedProposal } from '../../operations/publish/proposal-state.ts'
 import type { ProposalsExtras } from '../../operations/publish/proposals.ts'
 import type { ProposalExtras } from '../../operations/publish/propose.ts'
-import { count, formatTable, jsonPieces, printable } from '../format.ts'
+import type { StatusExtras } from '../../operations/publish/status.ts'
+import { count, formatTable, json, jsonLine, jsonPieces, printable } from '../format.ts'
 import { noteLines, type ViewOf } from '../view.ts'
-import { formatBehind } from './convergence-in-words.ts'
+import { formatBehind, formatLost, noReplicas } from './convergence-in-words.ts'
 import { formatProposal, signaturesOf } from './proposal-in-words.ts'
 import { remarksInWords } from './remark-in-words.ts'
-import { formatReplicas } from './shadow-in-words.ts'
+import {
+  formatCounts,
+  formatDisagreements,
+  formatPromotion,
+  formatReplicas,
+  formatShadow,
+  formatTotals,
+} from './shadow-in-words.ts'
 
 /** What was published, and who uses it. */
 function publishedText({ head, convergence }: DocumentOf<typeof described.policyRollback>) {
@@ -106,4 +117,101 @@ export const policyPullView: ViewOf<typeof described.policyPull, readonly string
     const err = lines(names.map((name) => join(directory, name)))
     return { before: lines(notes), out: `${revision}: ${done}\n`, err }
   },
+}
+
+export const policyStatusView: ViewOf<typeof described.policyStatus, StatusExtras> = {
+  text(answer) {
+    const { head, replicas, shadow } = answer.document
+    const { evidence } = answer.shown ?? {}
+    const rows = replicas.map((replica) => {
+      const { id, revision = '-', ageSeconds, version } = replica
+      return [id, revision, stateOf(replica, head?.revision), `${ageSeconds} s ago`, version]
+    })
+    const name = shadow?.revision ?? 'that is not valid'
+    const out = [
+      head === null ? 'nothing is published yet' : convergedWords(convergenceOf(head, replicas)),
+      ...(rows.length > 0 ? [formatTable([replicaTitles, ...rows]).trimEnd()] : []),
+      ...replicas.flatMap(({ id, lastError }) =>
+        lastError === undefined ? [] : [printable(`${id} last error: ${lastError}`)],
+      ),
+      ...(evidence ? [printable(`shadow ${name}: ${formatTotals(evidence)}`.trimEnd())] : []),
+    ]
+    const clocks = replicas.map(({ id, lost, facts }) =>
+      lost ? '' : clockWarning(id, facts?.clock),
+    )
+    const err = [
+      ...clocks.map((warning) => (warning === '' ? '' : `${printable(warning)}\n`)),
+      replicas.length === 0 && head !== null ? noReplicas : '',
+      formatLost(replicas.filter(({ lost }) => lost)),
+    ]
+    return { before: statusRemarks(answer), out: `${out.join('\n')}\n`, err: err.join('') }
+  },
+  json: (answer) => ({ before: statusRemarks(answer), out: jsonPieces(answer.document), err: '' }),
+}
+
+function statusRemarks({ shown, notes = [] }: Answer<unknown, StatusExtras>): string {
+  const { forgotten } = shown ?? {}
+  const forgot = forgotten === undefined ? '' : `forgot ${count(forgotten, 'replica')}\n`
+  return `${forgot}${notes.map((note) => `${printable(note)}\n`).join('')}`
+}
+
+const replicaTitles = ['REPLICA', 'REVISION', 'STATE', 'REPORTED', 'VERSION']
+
+type Replica = DocumentOf<typeof described.policyStatus>['replicas'][number]
+
+function stateOf({ lost, stale, revision }: Replica, live: string | undefined): string {
+  if (lost) return 'lost'
+  if (stale) return 'stale'
+  return revision === live ? 'current' : 'behind'
+}
+
+export const policyHistoryView: ViewOf<typeof policyHistory> = {
+  text({ document, notes = [] }) {
+    const rows = document.map((entry) => {
+      const { at, revision, kind, author, signers, publisher, message, evidence } = entry
+      const who = signers.length === 0 ? `${author} (unverified)` : `${signers.join(', ')} (signed)`
+      const by = publisher === undefined ? '' : `, published by ${publisher}`
+      return [at, revision, kind, who + by, message + formatPromotion(evidence)]
+    })
+    const nothing = rows.length === 0 ? 'nothing is published yet\n' : ''
+    const out = rows.length === 0 ? '' : formatTable([historyTitles, ...rows])
+    return { out, err: `${nothing}${noteLines(notes)}` }
+  },
+  json: ({ document, notes = [] }) => ({ out: json(document), err: noteLines(notes) }),
+  jsonl: ({ document, notes = [] }) => {
+    return { out: document.map(jsonLine).join(''), err: noteLines(notes) }
+  },
+}
+
+const historyTitles = ['AT', 'REVISION', 'KIND', 'AUTHOR', 'WHY']
+
+const noShadow = 'no shadow runs: push one with "postern policy push --shadow -m WHY"\n'
+
+export const policyShadowView: ViewOf<typeof described.policyShadow, ObservedShadow> = {
+  text({ shown: shadow }, { limit }) {
+    if (shadow === undefined) return noShadow
+    const { evidence } = shadow
+    return [
+      formatShadow(shadow),
+      formatTotals(evidence),
+      formatReplicas(evidence.replicas),
+      formatDisagreements('deny', evidence, limit),
+      formatDisagreements('allow', evidence, limit),
+    ].join('')
+  },
+}
+
+export const policyShadowEndView: ViewOf<typeof described.policyShadowEnd, boolean> = {
+  text({ document, shown: isEnded, notes = [] }) {
+    if (isEnded === undefined) return noShadow
+    if (!isEnded) return { out: '', err: notes.map((note) => `${note}\n`).join('') }
+    const { ended, evaluated } = document
+    const counted =
+      evaluated === undefined ? '' : ` after ${formatCounts(document as described.ShadowDocument)}`
+    return `ended the shadow ${ended ?? 'that was not valid'}${counted}\n`
+  },
+  json: ({ document, notes = [] }) => ({
+    out: jsonPieces(document),
+    err: notes.map((note) => `${note}\n`).join(''),
+  }),
 }

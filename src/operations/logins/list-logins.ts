@@ -6,11 +6,12 @@ import { sinceMs } from '../duration.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
 import { rfc3339 } from '../rfc3339.ts'
-import type { loginList } from './descriptions.ts'
+import type * as described from './descriptions.ts'
 import { maskNames } from './masked-names.ts'
+import { type OpenLockout, withLockouts } from './open-lockouts.ts'
 
 /** Lists what the login log says. */
-export const run: RunOf<typeof loginList> = (input, context) => {
+export const loginList: RunOf<typeof described.loginList> = (input, context) => {
   const { user, address, outcome, limit } = input
   const begin = sinceMs(input.since, context.now())
   const query = {
@@ -23,7 +24,7 @@ export const run: RunOf<typeof loginList> = (input, context) => {
     const { entries, more } = await readLoginLog(database, query)
     const typed = entries.map(({ username }) => username)
     const { shown, note } = await maskNames(typed, input, database)
-    const attempts = entries.map((entry) => described(entry, shown(entry.username)))
+    const attempts = entries.map((entry) => attemptOf(entry, shown(entry.username)))
     const recording = settings.config.logger.enableddb
     const since = rfc3339(begin)
     return {
@@ -40,7 +41,7 @@ export const run: RunOf<typeof loginList> = (input, context) => {
   })
 }
 
-function described({ atMs, message, ...entry }: LoginLogEntry, shownName: string | undefined) {
+function attemptOf({ atMs, message, ...entry }: LoginLogEntry, shownName: string | undefined) {
   const { succeeded, address, client, userAgent } = entry
   return {
     at: rfc3339(atMs),
@@ -68,5 +69,24 @@ function addressRange(field: string, text: string): (address: string) => boolean
   return (other) => {
     const family = isIP(other)
     return family !== 0 && range.check(other, family === 6 ? 'ipv6' : 'ipv4')
+  }
+}
+
+/** Lists what gateways lock out now. */
+export const loginLocks: RunOf<typeof described.loginLocks> = (input, context) =>
+  withLockouts(context.configFile, context, async ({ open, unreadable, database }) => {
+    const typed = open.flatMap(({ name }) => name ?? [])
+    const { shown, note } = await maskNames(typed, input, database)
+    const lockouts = open.map((each) => lockoutOf(each, shown(each.name ?? '')))
+    return { document: { lockouts, unreadable }, notes: note }
+  })
+
+function lockoutOf(lockout: OpenLockout, shownName: string | undefined) {
+  const { kind, name, block, foreign, sinceMs, untilMs, attempts } = lockout
+  return {
+    kind,
+    ...(name !== undefined && { username: shownName ?? null }),
+    ...(block !== undefined && { address: block, crossSite: foreign === true }),
+    ...{ since: rfc3339(sinceMs), until: rfc3339(untilMs), attempts },
   }
 }

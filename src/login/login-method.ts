@@ -1,4 +1,5 @@
 import type { Caller } from '../token/caller.ts'
+import type { CarriedClaims } from '../token/carried-claims.ts'
 import type { Fields } from './fields.ts'
 import type { LoginAttempt } from './login-attempt.ts'
 
@@ -33,6 +34,8 @@ export interface Verified {
   readonly caller: Caller
   /** When the account was read, in seconds since the epoch. Absent: just before `verify`. */
   readonly readAt?: number
+  /** What services learn about this person. */
+  readonly claims?: CarriedClaims
   /** The session at an identity provider, for logouts. */
   readonly providerSession?: ProviderSession
 }

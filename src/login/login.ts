@@ -1,5 +1,6 @@
 import { Refusal } from '../kernel/errors.ts'
 import type { Caller } from '../token/caller.ts'
+import type { CarriedClaims } from '../token/carried-claims.ts'
 import type { IssuedToken } from '../token/sign-token.ts'
 import type { Fields } from './fields.ts'
 import type { LoginAttempt } from './login-attempt.ts'
@@ -14,7 +15,7 @@ export type OnIssued = (
   attempt: Pick<LoginAttempt, 'address' | 'userAgent'>,
 ) => void
 
-interface LoginParts {
+export interface LoginParts {
   readonly throttle: Throttle
   readonly findMethod: FindLoginMethod
   /** Whether the user solved the captcha with this ID; absent in modes without captcha. */
@@ -26,7 +27,11 @@ interface LoginParts {
     address: string,
   ) => Promise<void>
   /** `readAt`: when the account was read, by `now`. */
-  readonly issueToken: (caller: Caller, readAt: number) => Promise<IssuedToken>
+  readonly issueToken: (
+    caller: Caller,
+    readAt: number,
+    claims?: CarriedClaims,
+  ) => Promise<IssuedToken>
   readonly now: () => number
   readonly record: RecordAttempt
   readonly onIssued: OnIssued
@@ -71,13 +76,13 @@ export function createLogin(parts: LoginParts) {
     const startedAt = parts.now()
     const verified = await credentials.verify().catch(unlessGuessed(guess))
     if (verified === undefined) throw new Refusal('wrong-credentials')
-    const { caller, readAt = startedAt } = verified
+    const { caller, readAt = startedAt, claims } = verified
     if (method.secondFactor) {
       await parts.checkSecondFactor(caller, otp, address).catch(unlessGuessed(guess))
     }
     await guess.succeeded()
 
-    const issued = await parts.issueToken(caller, readAt)
+    const issued = await parts.issueToken(caller, readAt, claims)
     parts.onIssued(issued, verified, attempt)
     return { issued, username: caller.username }
   }

@@ -3,6 +3,7 @@ import type { DeepPartial } from '../kernel/deep-partial.ts'
 import type { Log } from '../log/log.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Caller } from '../token/caller.ts'
+import type { ClaimPicker } from '../token/carried-claims.ts'
 import type { KeySet } from '../token/key-set.ts'
 import type { TokenRevocation } from '../token/revocations.ts'
 import type { LinkedAccounts } from './linked-account.ts'
@@ -96,6 +97,8 @@ export interface MethodParts {
   /** Checks names and passwords in another way. */
   readonly verifyPassword: VerifyPassword | undefined
   readonly linkedAccounts: LinkedAccounts
+  /** What services learn about those who log in. */
+  readonly claims: ClaimPicker
   /** Whether this is the first claim of a name, on whichever gateway. */
   readonly claim: (name: string, untilMs: number) => Promise<boolean>
   readonly providerSessions: ProviderSessions

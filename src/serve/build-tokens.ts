@@ -12,6 +12,7 @@ import { openIssuers } from '../token/issuers/open-issuers.ts'
 import { createRevocations } from '../token/revocations.ts'
 import { createTokens, type Tokens } from '../token/tokens.ts'
 import type { Assembly } from './assembly.ts'
+import { openClaims } from './open-claims.ts'
 import { clock, type ServeOptions } from './options.ts'
 import { keyFacts } from './own-facts.ts'
 
@@ -38,15 +39,16 @@ export async function buildTokens(options: ServeOptions, mode: ModeFacts, assemb
     }),
     close: issuers.close,
   })
+  const claims = openClaims(options, assembly)
   const { clockSkewSeconds } = config.jwt
   const domainClaim = config.policy.domain?.claim
   const tokens = createConfiguredTokens(options, mode, {
     ...{ keys: keys.current, revocations },
     ...(config.issuers.length > 0 && {
-      foreign: createIssuerTokens({ ...issuers, clockSkewSeconds, domainClaim, now }),
+      foreign: createIssuerTokens({ ...issuers, clockSkewSeconds, domainClaim, claims, now }),
     }),
   })
-  return { keys, tokens, revocations }
+  return { keys, tokens, revocations, claims }
 }
 
 /** Issues and verifies tokens as the configuration says. Without `foreign`, all are of our own keys. */

@@ -66,7 +66,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const tracing = await openTracing(options, assembly)
   const redis = await openRedis(config.redis)
   if (redis !== undefined) assembly.add({ close: redis.close })
-  const { keys, tokens, revocations } = await buildTokens(options, mode, assembly)
+  const { keys, tokens, revocations, claims } = await buildTokens(options, mode, assembly)
   await openFollower(options, assembly)
   const decisionWatch = createDecisionWatch()
   let recorded: (() => Promise<readonly Move[]>) | undefined
@@ -96,7 +96,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const login = await buildLogin(
     options,
     {
-      ...{ ...identity, database, captchaRequired, passwordsPrinted },
+      ...{ ...identity, claims, database, captchaRequired, passwordsPrinted },
       revokeTokensOf: (userId) => feed.revokeUser(userRevocation(userId, mode)),
       revokeToken: feed.revoke,
     },

@@ -12,6 +12,8 @@ interface AssertionParts {
   readonly keys: () => KeySet
   readonly issuer: string
   readonly lifetimeSeconds: number
+  /** The claims of the token that it repeats. */
+  readonly claims: readonly string[]
   /** Seconds since the epoch, with fractions. */
   readonly now: () => number
 }
@@ -39,7 +41,8 @@ interface CachedAssertion {
  * so that only the first request waits. An assertion does not outlive the token or its signing key.
  * Throws a Fault without an asymmetric signing key.
  */
-export function createAssertions({ keys, issuer, lifetimeSeconds, now }: AssertionParts): Assert {
+export function createAssertions(parts: AssertionParts): Assert {
+  const { keys, issuer, lifetimeSeconds, now } = parts
   const entries = new WeakMap<VerifiedToken, Map<string, CachedAssertion>>()
   const findSigner = createSignerFinder()
 
@@ -58,18 +61,22 @@ export function createAssertions({ keys, issuer, lifetimeSeconds, now }: Asserti
   }
 
   async function write(
-    { caller, expiresAt }: VerifiedToken,
+    { caller, expiresAt, claims = {} }: VerifiedToken,
     audience: string,
     signer: SigningKey,
   ): Promise<Written> {
     const issuedAt = Math.floor(now())
     const ends = Math.min(issuedAt + lifetimeSeconds, Math.ceil(expiresAt))
+    const repeated = parts.claims.filter((name) => Object.hasOwn(claims, name))
     const text = await new SignJWT({
       role_key: caller.roleKey,
       role_id: caller.roleId,
       role_name: caller.roleName,
       data_scope: caller.dataScope,
       name: caller.username,
+      ...(parts.claims.length > 0 && {
+        claims: Object.fromEntries(repeated.map((name) => [name, claims[name]])),
+      }),
     })
       .setProtectedHeader({ alg: signer.algorithm, typ: assertionType, kid: signer.kid ?? '' })
       .setIssuer(issuer)

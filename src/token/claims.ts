@@ -1,10 +1,8 @@
 import { Refusal } from '../kernel/errors.ts'
 import type { Caller } from './caller.ts'
+import { type CarriedClaims, carriedIn } from './carried-claims.ts'
 import { parseObject } from './compact-form.ts'
 import { domainIn } from './domain-claim.ts'
-
-/** The claims of a payload after type checks. */
-export type Claims = ReturnType<typeof readPayload>
 
 /** Who a token of ours is for: a person who logged in, or a program. */
 export type OwnKind = 'user' | 'service'
@@ -17,8 +15,10 @@ export function writePayload(
   caller: Caller,
   times: { issuedAt: number; expiresAt: number; tokenId: string },
   kind: OwnKind = 'user',
+  claims?: CarriedClaims,
 ): Uint8Array {
   const payload = JSON.stringify({
+    claims,
     datascope: caller.dataScope,
     exp: times.expiresAt,
     identity: exactNumber(caller.userId),
@@ -55,6 +55,7 @@ export function readPayload(payload: Uint8Array, domainClaim?: string) {
     kind: kindOf(claims),
     // Casbin's domain.
     ...domainIn(claims, domainClaim),
+    ...carriedIn(claims['claims']),
   }
 }
 

@@ -1,10 +1,14 @@
 import { Fault, Refusal } from '../kernel/errors.ts'
-import { readPayload } from './claims.ts'
-import { keepExact, parseCompactForm, parseObject } from './compact-form.ts'
+import { type CompactToken, keepExact, parseCompactForm, parseObject } from './compact-form.ts'
 import type { KeySet } from './key-set.ts'
 import type { VerifyingKey } from './keys.ts'
-import { issueTime, tokenName } from './token-id.ts'
-import { chooseKey, type ForeignTokens, isSignedBy, type VerifiedToken } from './tokens.ts'
+import {
+  chooseKey,
+  type ForeignTokens,
+  isSignedBy,
+  readOwnToken,
+  type VerifiedToken,
+} from './tokens.ts'
 
 /** The contents of a token that is not trusted, without its signature. */
 export interface Inspection {
@@ -40,7 +44,7 @@ export async function inspectToken(
   if (!(await isSignedBy(text, key))) {
     return { ...seen, ...nothing, problem: 'the signature does not verify' }
   }
-  return { ...seen, key, ...read(key, compact.payload, compact.signingInput) }
+  return { ...seen, key, ...read(compact, key) }
 }
 
 const nothing = { key: undefined, token: undefined }
@@ -59,20 +63,9 @@ async function readForeign(verifying: Promise<VerifiedToken>, header: Inspection
   }
 }
 
-function read(key: VerifyingKey, payload: Uint8Array, signingInput: string) {
+function read(compact: CompactToken, key: VerifyingKey) {
   try {
-    const { caller, expiresAt, notBefore, issuedAt, tokenId, kind } = readPayload(payload)
-    const token = {
-      kind,
-      key,
-      caller,
-      expiresAt,
-      notBefore,
-      id: tokenName(tokenId, signingInput),
-      userId: caller.userId,
-      issuedAt: issueTime(tokenId, issuedAt),
-    }
-    return { token, problem: undefined }
+    return { token: readOwnToken(compact, key).token, problem: undefined }
   } catch (error) {
     const { reason } = (error as { detail?: { reason?: string } }).detail ?? {}
     return { token: undefined, problem: reason ?? 'its claims are invalid' }

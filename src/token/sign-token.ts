@@ -1,6 +1,7 @@
 import { CompactSign } from 'jose'
 import { Fault } from '../kernel/errors.ts'
 import type { Caller } from './caller.ts'
+import type { CarriedClaims } from './carried-claims.ts'
 import { type OwnKind, writePayload } from './claims.ts'
 import { signerOf } from './derived-keys.ts'
 import type { KeySet } from './key-set.ts'
@@ -19,17 +20,22 @@ export type IssuedToken = Awaited<ReturnType<typeof signToken>>
 export async function signToken(
   keys: KeySet,
   caller: Caller,
-  parts: { readonly kind: OwnKind; readonly issuedAtMs: number; readonly lifetimeSeconds: number },
+  parts: {
+    readonly kind: OwnKind
+    readonly issuedAtMs: number
+    readonly lifetimeSeconds: number
+    readonly claims?: CarriedClaims | undefined
+  },
 ) {
   const { kid, algorithm, signer } = signerOf(keys)
-  const { kind, issuedAtMs, lifetimeSeconds } = parts
+  const { kind, issuedAtMs, lifetimeSeconds, claims } = parts
   const issuedAt = Math.floor(issuedAtMs / 1000)
   if (issuedAt < earliestTime)
     throw new Fault('clock', { reason: 'the system clock is years behind' })
   const expiresAt = issuedAt + lifetimeSeconds
   const id = createTokenId(issuedAtMs)
   const token = await new CompactSign(
-    writePayload(caller, { issuedAt, expiresAt, tokenId: id }, kind),
+    writePayload(caller, { issuedAt, expiresAt, tokenId: id }, kind, claims),
   )
     .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(kid !== undefined && { kid }) })
     .sign(signer)

@@ -1,7 +1,8 @@
 import { compactVerify } from 'jose'
 import { Fault, Refusal } from '../kernel/errors.ts'
 import type { Caller } from './caller.ts'
-import { type Claims, type OwnKind, readPayload } from './claims.ts'
+import type { CarriedClaims } from './carried-claims.ts'
+import { type OwnKind, readPayload } from './claims.ts'
 import { type CompactToken, parseCompactForm } from './compact-form.ts'
 import { createGoodSignatures } from './good-signatures.ts'
 import type { KeySet } from './key-set.ts'
@@ -33,6 +34,8 @@ export interface VerifiedToken {
   readonly issuer?: string
   /** Casbin's domain, if a claim names it. */
   readonly domain?: string
+  /** For services. Absent: none was configured when the token was issued, or was known. */
+  readonly claims?: CarriedClaims
 }
 
 /** Verifies tokens of other issuers. */
@@ -78,9 +81,13 @@ export function createTokens(parts: TokenParts) {
   const seenExpired = new WeakSet<VerifiedToken>()
 
   /** `readAt` is when the caller's account was read: a revocation since then revokes this token too. */
-  async function issue(caller: Caller, readAt = now()): Promise<IssuedToken> {
+  async function issue(
+    caller: Caller,
+    readAt = now(),
+    claims?: CarriedClaims,
+  ): Promise<IssuedToken> {
     const issuedAtMs = revocations.issueTime(caller.userId, Math.floor(readAt * 1000))
-    return signToken(keys(), caller, { kind: 'user', issuedAtMs, lifetimeSeconds })
+    return signToken(keys(), caller, { kind: 'user', issuedAtMs, lifetimeSeconds, claims })
   }
 
   function verify(token: string): VerifiedToken | Promise<VerifiedToken> {
@@ -103,22 +110,11 @@ export function createTokens(parts: TokenParts) {
     if (key === undefined) throw invalid('no key for this header')
     if (!(await isSignedBy(token, key))) throw invalid('wrong signature')
 
-    const claims = readPayload(compact.payload, parts.domainClaim)
-    refuseFutureIssue(claims)
-    if (claims.kind === 'service' && parts.service === undefined)
+    const { token: verified, issuedAt } = readOwnToken(compact, key, parts.domainClaim)
+    refuseFutureIssue(issuedAt)
+    if (verified.kind === 'service' && parts.service === undefined)
       throw invalid('service tokens are off (tokens.service.enabled)')
-    const verified = Object.freeze({
-      kind: claims.kind,
-      caller: Object.freeze(claims.caller),
-      key,
-      id: tokenName(claims.tokenId, compact.signingInput),
-      userId: claims.caller.userId,
-      expiresAt: claims.expiresAt,
-      notBefore: claims.notBefore,
-      issuedAt: issueTime(claims.tokenId, claims.issuedAt),
-      ...(claims.domain !== undefined && { domain: claims.domain }),
-    })
-    refuseLongLife(verified, claims.kind)
+    refuseLongLife(verified, verified.kind)
     return verified
   }
 
@@ -163,7 +159,7 @@ export function createTokens(parts: TokenParts) {
     return isKnown ? undefined : invalid('the key that signed it was removed')
   }
 
-  function refuseFutureIssue({ issuedAt }: Claims): void {
+  function refuseFutureIssue(issuedAt: number | undefined): void {
     if (issuedAt !== undefined && issuedAt > now() + parts.clockSkewSeconds) {
       throw invalid('issued in the future')
     }
@@ -188,6 +184,24 @@ export function createTokens(parts: TokenParts) {
 }
 
 export type Tokens = ReturnType<typeof createTokens>
+
+/** Reads a token that one of our keys signed. `issuedAt` is in seconds, by its own clock. */
+export function readOwnToken(
+  { payload, signingInput }: Pick<CompactToken, 'payload' | 'signingInput'>,
+  key: VerifiedToken['key'],
+  domainClaim?: string,
+) {
+  const { tokenId, issuedAt, ...claims } = readPayload(payload, domainClaim)
+  const token = Object.freeze({
+    ...claims,
+    caller: Object.freeze(claims.caller),
+    key,
+    id: tokenName(tokenId, signingInput),
+    userId: claims.caller.userId,
+    issuedAt: issueTime(tokenId, issuedAt),
+  })
+  return { token, issuedAt }
+}
 
 /** Header members by which a token could bring its own key or change how it is parsed. */
 const foreignMembers = ['crit', 'b64', 'jwk', 'jku', 'x5u', 'x5c', 'zip', 'cty'] as const

@@ -18,6 +18,7 @@ import { formatProblem, Invalid } from '../../src/kernel/errors.ts'
 const cwd = mkdtempSync(join(tmpdir(), 'postern-config-'))
 afterAll(() => rmSync(cwd, { recursive: true }))
 
+const reserved = 'is a reserved header'
 const secret = 'kV7w-2Qz9_mB4tRxP0sLdY6hJnC8fGuE1aWi'
 const good = { POSTERN_JWT__SECRET: secret }
 type Env = Record<string, string>
@@ -335,6 +336,47 @@ describe('a file that cannot be used', () => {
       'headers: { roleId: Content-Length }',
       '1:20',
       'is a reserved header',
+    ],
+    ...(
+      [
+        ['two claims in one header', 'claims: { a: X-A, b: x_a }', 'x_a', 'headers.claims.a'],
+        ['a claim as the user ID', 'claims: { a: X-User-Id }', 'X-', 'headers.userId'],
+        ['a claim as metadata of it', 'claims: { a: X-User-Id-Bin }', 'X-', 'headers.userId'],
+        ['a claim as metadata', 'claims: { a: Grpc-Metadata-X-Role-Key }', 'G', 'headers.roleKey'],
+        ['a claim that makes servers act', 'claims: { a: X-Accel-Redirect }', 'X-', reserved],
+        ['a claim like the assertion', 'claims: { a: X-Postern-A }', 'X-', reserved],
+        ['a claim as an address', 'claims: { a: X-Real-IP }', 'X-', reserved],
+        ['a claim as a header of a preset', 'claims: { a: X-Forwarded-User }', 'X-', reserved],
+        ['a claim as credentials', 'claims: { a: Authorization }', 'A', reserved],
+        [
+          'a claim in a header of the preset',
+          'preset: authelia, claims: { email: remote_email }',
+          'authelia',
+          'headers.preset: "Remote-Email" is the same header as headers.claims.email',
+        ],
+        [
+          'a name in a header of the preset',
+          'preset: authelia, userName: Remote-User',
+          'authelia',
+          'headers.preset: "Remote-User" is the same header as headers.userName',
+        ],
+        ['another preset', 'preset: pomerium', 'pomerium', 'headers.preset'],
+        [
+          'claims longer than a token',
+          'claims: { a: X-A }, claimBytes: 2049',
+          '2049',
+          '2049 bytes can make a token longer than jwt.maxTokenBytes; use at most 2048',
+        ],
+      ] as const
+    ).map(([what, settings, at, problem]): [string, string, string, string] => {
+      const text = `headers: { ${settings} }`
+      return [what, text, `1:${text.indexOf(at) + 1}`, problem]
+    }),
+    [
+      'claims longer than a cookie',
+      'cookie: { set: true }\njwt: { maxTokenBytes: 9000 }\nheaders: { preset: authelia, claimBytes: 3000 }',
+      '3:42',
+      '3000 bytes can make a token longer than a cookie may be; use at most 2048',
     ],
     ['an alphabet that repeats', 'captcha: { alphabet: "00123456789" }', '1:22', 'appears twice'],
     ['an alphabet as a number', 'captcha: { alphabet: 0123456789 }', '1:22', 'in quotes'],

@@ -1,6 +1,8 @@
 import { isMysqlUrl, readDatabaseUrl } from '../../kernel/database-url.ts'
 import { readMysqlUrl } from '../../kernel/mysql-url.ts'
 import { MASK, quote } from '../../kernel/quote.ts'
+import { foldName, isReservedHeader, metadataName } from '../../kernel/reserved-headers.ts'
+import { carriedClaims, ownHeaders } from '../identity-headers.ts'
 import { modeFacts } from '../mode.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
@@ -43,6 +45,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkCors(draft, report)
   checkUpgrades(draft, report)
   checkHeaders(draft, report)
+  checkClaimBytes(draft, report)
   checkAssertion(draft, report)
   checkAlphabet(draft, report)
   checkOrder(draft, report)
@@ -137,25 +140,42 @@ function checkUpgrades({ upgrades }: Draft, report: Report): void {
   )
 }
 
-function checkHeaders({ headers, identity }: Draft, report: Report): void {
+function checkHeaders(draft: Draft, report: Report): void {
   const owners = new Map<string, string>()
-  const named: (readonly [string, string | undefined])[] = [
-    ...Object.entries(headers ?? {}).map(([key, name]) => [`headers.${key}`, name] as const),
-    ['identity.assertion.header', identity?.assertion?.header],
-  ]
-
-  for (const [at, name] of named) {
-    if (name === undefined) continue
+  for (const { setting, name } of ownHeaders(draft)) {
     // CGI and WSGI turn headers into variables, in which - and _ are the same.
-    const folded = name.toLowerCase().replace(/[^a-z0-9]/g, '-')
-    const owner = owners.get(folded)
+    const folded = foldName(name.toLowerCase())
+    // gRPC services would find both under one name.
+    const key = metadataName(folded)
+    const owner = owners.get(key)
+    const isClaim = setting.startsWith('headers.claims.')
+    const isReserved =
+      RESERVED.test(folded) || (isClaim && isReservedHeader(folded, 'request', new Set()))
     if (owner !== undefined) {
-      report.problem(at, `: ${quote(name)} is the same header as ${owner}; use another name`)
-    } else if (RESERVED.test(folded)) {
-      report.problem(at, `: ${quote(name)} is a reserved header; use another name`)
+      report.problem(setting, `: ${quote(name)} is the same header as ${owner}; use another name`)
+    } else if (isReserved && setting !== 'headers.preset') {
+      report.problem(setting, `: ${quote(name)} is a reserved header; use another name`)
     }
-    owners.set(folded, owner ?? at)
+    owners.set(key, owner ?? setting)
   }
+}
+
+/** All but the claims of a token of ours, at most: names, roles, and a signature of RSA with 4096 bits. */
+const tokenBytesBesideClaims = 1365
+
+/** A login is useless if its token is accepted nowhere, or if browsers drop its cookie (RFC 6265bis 5.6). */
+function checkClaimBytes(draft: Draft, report: Report): void {
+  const { headers, jwt, cookie } = draft
+  const { claimBytes = 0 } = headers ?? {}
+  const longest = Math.min(
+    jwt?.maxTokenBytes ?? 4096,
+    cookie?.set ? 4096 : Number.POSITIVE_INFINITY,
+  )
+  const most = Math.floor(((longest - tokenBytesBesideClaims) * 3) / 4)
+  if (claimBytes <= most || carriedClaims(draft).length === 0) return
+  const limit = longest === jwt?.maxTokenBytes ? 'jwt.maxTokenBytes' : 'a cookie may be'
+  const problem = `${claimBytes} bytes can make a token longer than ${limit}; use at most ${most}`
+  report.firstProblem('headers.claimBytes', `: ${problem}`)
 }
 
 function checkAssertion({ identity, jwt, forwardAuth }: Draft, report: Report): void {

@@ -11,6 +11,7 @@ import type { RecordAttempt } from '../../login/login-log.ts'
 import type { LoginMethod } from '../../login/login-method.ts'
 import { openRedis } from '../../stores/redis/redis.ts'
 import type { Caller } from '../../token/caller.ts'
+import { noClaims } from '../../token/carried-claims.ts'
 import { createDerivedKeys } from '../../token/derived-keys.ts'
 import { createRevocations } from '../../token/revocations.ts'
 import { createSealing } from '../../token/sealing.ts'
@@ -40,6 +41,7 @@ export async function openConsoleLogin(options: ServeOptions, assembly: Assembly
       console: { callbackOf: callbacksOf(config.console.url) },
       redis,
       database,
+      claims: noClaims,
       keys: keys.current,
       captchaRequired: mode.captchaRequired,
       passwordsPrinted: mode.passwordsPrinted,

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { createReturns } from '../../admission/return-addresses.ts'
 import { createAdmission } from '../../admission/verdict.ts'
 import { accessSettings } from '../../config/access-settings.ts'
+import { ownHeaders } from '../../config/identity-headers.ts'
 import { modeFacts } from '../../config/mode.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { Arrival } from '../../gateway/arrival/arrival.ts'
@@ -92,7 +93,7 @@ async function buildGeneration(
   const { tokens, revocations, sessions, policies, tunnels, now, keys, cookie, crossSite } = lasting
   const { tracing, record, usage, shadow, log, limits, openExchanges, eventStreams } = lasting
   const { header: assertionName, ...signed } = config.identity.assertion
-  const injectedNames = [...Object.values(config.headers), assertionName]
+  const injectedNames = ownHeaders(config).map(({ name }) => name)
   // First: it fails if a file of a response cannot be read.
   const routes = await shapeRoutes(config.routes, {
     read: readResponseFile,
@@ -118,8 +119,8 @@ async function buildGeneration(
   const isTrustedProxy = createTrust(config.application.trustedProxies)
   const cors = createCors(config.cors)
   const relayHeaders = createRelayHeaders(injectedNames, { ownCors: cors.isOn })
-  const { requestId: requestIdName, ...identityNames } = config.headers
-  const identity = createIdentityHeaders(identityNames)
+  const { requestId: requestIdName } = config.headers
+  const identity = createIdentityHeaders(config.headers)
   const assertion = signed.enabled
     ? createAssertionHeader({
         ...signed,
@@ -192,7 +193,7 @@ async function buildGeneration(
     identity,
     assertion,
     requestIdName,
-    identityNames: [...Object.values(identityNames), assertionName],
+    identityNames: injectedNames.filter((name) => name !== requestIdName),
   })
   const { stallTimeoutMs } = config.limits
   const { page } = config.login

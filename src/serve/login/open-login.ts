@@ -4,7 +4,7 @@ import type { Log } from '../../log/log.ts'
 import { createCaptchas } from '../../login/captcha/captcha.ts'
 import { drawCaptcha } from '../../login/captcha/captcha-image.ts'
 import { createLockoutRecorder } from '../../login/lockouts/lockout-recorder.ts'
-import { createLogin, type Login, type OnIssued } from '../../login/login.ts'
+import { createLogin, type Login, type LoginParts, type OnIssued } from '../../login/login.ts'
 import {
   addLoginLogMetrics,
   createLoginLog,
@@ -36,9 +36,8 @@ import { createLoginLogTable } from '../../stores/login-log/login-log-table.ts'
 import { createSharedLoginLog } from '../../stores/login-log/shared-login-log.ts'
 import type { RedisClient } from '../../stores/redis/redis.ts'
 import type { RevocationFeed } from '../../stores/revocations/revocation-feed.ts'
-import type { Caller } from '../../token/caller.ts'
+import type { ClaimPicker } from '../../token/carried-claims.ts'
 import { createDerivedKeys, createLastingKey } from '../../token/derived-keys.ts'
-import type { IssuedToken } from '../../token/sign-token.ts'
 import type { Assembly } from '../assembly.ts'
 import { clock, type ServeOptions } from '../options.ts'
 import { openSessions, recordLogins } from '../records/open-sessions.ts'
@@ -50,8 +49,7 @@ import { seedFirst } from './seed-first.ts'
 const maxFlushMs = 2000
 
 /** What is issued to those who log in: a token of the gateway, or a session of the console. */
-interface Issuing {
-  readonly issueToken: (caller: Caller, readAt: number) => Promise<IssuedToken>
+interface Issuing extends Pick<LoginParts, 'issueToken'> {
   /** Unset: every configured way to log in. */
   readonly findMethod?: FindLoginMethod
   readonly checkCaptcha?: false
@@ -75,6 +73,7 @@ export async function openLogin(
     revokeToken: RevocationFeed['revoke']
     /** Unset: at the gateway. */
     console?: MethodParts['console']
+    claims: ClaimPicker
   },
   assembly: Assembly,
 ) {
@@ -93,7 +92,7 @@ export async function openLogin(
   const methods = await openMethods(
     config.login,
     {
-      ...{ log, now, console: facts.console },
+      ...{ log, now, console: facts.console, claims: facts.claims },
       ...{ isAlone: asWorker === undefined, keys: facts.keys, verifyPassword },
       ...{ findAccount: accounts.findByUsername, passwordHash, linkedAccounts },
       claim: createUsedOnce(database, { now: () => now() * 1000, timeoutMs }).claim,

@@ -1,4 +1,5 @@
 import { Fault, Refusal } from '../../kernel/errors.ts'
+import { type ClaimPicker, vouchedClaim } from '../carried-claims.ts'
 import { invalidToken } from '../claims.ts'
 import { type CompactToken, keepExact, parseObject } from '../compact-form.ts'
 import { domainIn } from '../domain-claim.ts'
@@ -16,6 +17,8 @@ interface IssuerTokenParts {
   readonly clockSkewSeconds: number
   /** The claim that names Casbin's domain. Unset: no claim does. */
   readonly domainClaim?: string | undefined
+  /** Unset: services learn no further claims. */
+  readonly claims?: ClaimPicker | undefined
   /** Seconds since the epoch, with fractions. */
   readonly now: () => number
 }
@@ -60,6 +63,7 @@ export function createIssuerTokens(parts: IssuerTokenParts): ForeignTokens {
       notBefore: notBefore === undefined ? undefined : notBefore - clockSkewSeconds,
       issuedAt: issuedAt === undefined ? 0 : Math.floor(issuedAt) * 1000,
       ...domainIn(claims, domainClaim),
+      ...parts.claims?.pick(read.caller.userId, (name) => vouchedClaim(claims, name)),
     } as const)
     refuseLongLife(verified, issuer)
     return verified

@@ -1,5 +1,6 @@
 import { subject } from '../../../kernel/quote.ts'
 import { foldName, isReservedHeader } from '../../../kernel/reserved-headers.ts'
+import { ownHeaders } from '../../identity-headers.ts'
 import type { Report } from '../../reading/report.ts'
 import type { Draft } from '../../schema/schema.ts'
 
@@ -76,9 +77,6 @@ function reservedProblem(name: string, direction: Direction, draft: Draft): stri
 }
 
 /** The names that identify the caller to upstreams. */
-export function ownNames({ headers, identity }: Draft): ReadonlySet<string> {
-  const names = [...Object.values(headers ?? {}), identity?.assertion?.header]
-  return new Set(
-    names.flatMap((name) => (name === undefined ? [] : [foldName(name.toLowerCase())])),
-  )
+export function ownNames(draft: Draft): ReadonlySet<string> {
+  return new Set(ownHeaders(draft).map(({ name }) => foldName(name.toLowerCase())))
 }

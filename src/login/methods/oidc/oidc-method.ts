@@ -1,4 +1,5 @@
 import { Refusal } from '../../../kernel/errors.ts'
+import { type ClaimPicker, vouchedClaim } from '../../../token/carried-claims.ts'
 import type { Sealing } from '../../../token/sealing.ts'
 import type { Fields } from '../../fields.ts'
 import type { LinkedAccounts } from '../../linked-account.ts'
@@ -19,6 +20,7 @@ interface OidcMethodParts {
   /** Whether this is the first claim of a name, on whichever gateway. */
   readonly claim: (name: string, untilMs: number) => Promise<boolean>
   readonly signIn: LinkedAccounts['signIn']
+  readonly pick: ClaimPicker['pick']
   /** Seconds since the epoch. */
   readonly now: () => number
   /** Counts logins by result: `logged-in`, the kind of a Refusal, or `unavailable`. */
@@ -38,8 +40,14 @@ interface Answer {
  * cannot be guessed, and the provider asks for what it considers necessary.
  */
 export function createOidcMethod(parts: OidcMethodParts): LoginMethod {
-  const { settings, provider, sealing, claim, signIn, now, onResult } = parts
-  const { name, create, linkByUsername, roles } = settings
+  const { settings, provider, sealing, claim, signIn, pick, now, onResult } = parts
+  const { name, create, linkByUsername, roles, claims: names } = settings
+  // The claims that every method has.
+  const standard = new Map([
+    ['groups', names.groups],
+    ['email', names.email],
+    ['name', names.displayName],
+  ])
 
   async function verify(answer: Answer, cookie: string | undefined): Promise<Verified> {
     const { state, code, iss, error } = answer
@@ -66,7 +74,10 @@ export function createOidcMethod(parts: OidcMethodParts): LoginMethod {
     const session = typeof sid === 'string' && sid.length <= 255 ? sid : undefined
     const { subject } = identity
     const providerSession = { provider: name, subject, session, idToken: confirmed.idToken }
-    return { ...verified, providerSession }
+    const claims = pick(identity.username, (claim) =>
+      vouchedClaim(confirmed.claims, standard.get(claim) ?? claim),
+    )
+    return { ...verified, ...claims, providerSession }
   }
 
   return {

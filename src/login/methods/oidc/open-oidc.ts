@@ -23,6 +23,7 @@ export async function open({ oidc }: OidcLogin, parts: MethodParts): Promise<Ope
     const method = createOidcMethod({
       ...{ settings, provider, sealing, now, claim },
       signIn: linkedAccounts.signIn,
+      pick: parts.claims.pick,
       onResult: (result) => onResult(settings.name, result),
     })
     return { settings, provider, method }

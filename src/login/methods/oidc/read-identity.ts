@@ -1,3 +1,4 @@
+import { isUnverifiedEmail } from '../../../token/carried-claims.ts'
 import { claimAt } from '../../../token/claim-path.ts'
 import type { Identity } from '../../linked-account.ts'
 import { providerRefused } from './exchange-failure.ts'
@@ -11,9 +12,6 @@ const subject = /^[\x20-\x7e]{1,255}$/
 
 /** More groups than a token can reasonably carry. */
 const mostGroups = 10_000
-
-/** How settings name the claim `email`. */
-const emailNames: ReadonlySet<string> = new Set(['email', '/email'])
 
 /** The person that the claims of a verified ID token describe. */
 export function readIdentity(claims: Claims, settings: ClaimSettings): Identity {
@@ -29,7 +27,7 @@ export function readIdentity(claims: Claims, settings: ClaimSettings): Identity 
   }
   return {
     ...{ provider, issuer, subject: sub, username },
-    hasUnverifiedName: emailNames.has(names.username) && !isVerified(claims['email_verified']),
+    hasUnverifiedName: isUnverifiedEmail(claims, names.username),
     displayName: textAt(claims, names.displayName),
     email: textAt(claims, names.email),
     ...(roles && mappedRole(claims, names.groups, roles)),
@@ -50,14 +48,6 @@ function mappedRole(
   const what =
     claim === undefined ? `the ID token has no claim ${name}` : `no value of claim ${name}`
   return { roleProblem: `${what} that roles could map` }
-}
-
-/**
- * At some providers people enter any address, or an administrator of any tenant does, so only
- * `email_verified` makes one theirs (OpenID Connect Core 5.7). Some send it as text.
- */
-function isVerified(claim: unknown): boolean {
-  return claim === true || claim === 'true'
 }
 
 /** A text of reasonable length, or `undefined`. */

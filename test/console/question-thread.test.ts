@@ -10,7 +10,7 @@ import { consoleFiles } from '../support/console-policy.ts'
 
 const task: Task = {
   ...{ operation: 'version', kind: 'question', given: {}, output: 'json', config: undefined },
-  ...{ username: 'ann', address: '192.0.2.1', protectedRoles: [] },
+  ...{ actor: { kind: 'user', name: 'ann', origin: '192.0.2.1 (console)' }, protectedRoles: [] },
 }
 
 describe('the thread for questions', () => {

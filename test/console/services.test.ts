@@ -227,7 +227,7 @@ describe('a service account', () => {
 
     const { out } = await console.postern(`audit list --actor ${names.publisher} --output json`)
     expect(JSON.parse(out)).toMatchObject([
-      { action: 'user.add', subject: user, actor: { name: names.publisher } },
+      { action: 'user.add', subject: user, actor: { kind: 'service', name: names.publisher } },
     ])
     expect(out).toContain('(console)')
     await console.close()

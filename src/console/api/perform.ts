@@ -21,9 +21,8 @@ export interface Task {
   readonly output: string | { readonly isWhole: true }
   /** The configuration of the console. */
   readonly config: string | undefined
-  readonly username: string
-  /** The client's address. */
-  readonly address: string
+  /** Who calls. */
+  readonly actor: Context['actor']
   /** What they must not touch, by role. */
   readonly protectedRoles: readonly string[]
   /** The directory that the caller sent. */
@@ -125,12 +124,12 @@ async function piecesOf(
  * gets stores of its own, because it may make Redis wait for its replicas.
  */
 function contextOf(
-  { kind, config, username, address, protectedRoles, draft }: Task,
+  { kind, config, actor, protectedRoles, draft }: Task,
   { cwd, env, shared }: ConsoleSurroundings,
 ): Context {
   return {
-    ...{ cwd, env, configFile: config, userName: username, protectedRoles, now: Date.now },
-    actor: { kind: 'user', name: username, origin: `${address} (console)` },
+    ...{ cwd, env, configFile: config, actor, userName: actor.name, protectedRoles },
+    now: Date.now,
     ...(draft !== undefined && { draft }),
     ...(kind !== 'change' && shared !== undefined && { shared }),
     readStdin: async () => '',

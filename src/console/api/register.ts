@@ -103,8 +103,7 @@ function addRoute(scope: FastifyInstance, { call, accepted }: Offered, parts: Ro
     if (kind === 'change' && confirms !== undefined && confirm !== input[confirms]) {
       throw new Problem(400, `confirm must repeat ${confirms}: nothing was changed`)
     }
-    const { username, roleKey } = guard.sessionOf(request)
-    const { address } = originOf(request)
+    const caller = guard.sessionOf(request)
     if (kind === 'change') allowWaiting(reply, Number(input['wait'] ?? 0))
     // As `postern --gateway` asks, which shows the answer itself.
     const isWhole = request.headers.accept === answeredType
@@ -112,8 +111,13 @@ function addRoute(scope: FastifyInstance, { call, accepted }: Offered, parts: Ro
     const directory = draft && operation.draft && { [operation.draft.field]: draft.name }
     const task = {
       ...{ operation: name, kind, given: { ...given, ...directory }, output, config },
-      ...{ username, address, draft, protectedRoles: parts.protectedRoles(roleKey) },
-    }
+      actor: {
+        kind: 'token' in caller ? 'service' : 'user',
+        name: caller.username,
+        origin: `${originOf(request).address} (console)`,
+      },
+      ...{ draft, protectedRoles: parts.protectedRoles(caller.roleKey) },
+    } as const
     const performed = operation.needsThread
       ? await thread.ask(task, goneSignal(reply))
       : await perform(task, io, renderingOf)

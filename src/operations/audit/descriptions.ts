@@ -7,7 +7,10 @@ export const auditList = question({
   summary: 'list the changes to accounts, roles, keys, sessions and policies',
   input: {
     since: { value: 'DURATION', description: 'only the last 30m, 12h or 7d (default: all)' },
-    actor: { value: 'NAME', description: 'only changes by this operator, user or gateway' },
+    actor: {
+      value: 'NAME',
+      description: 'only changes by this operator, user, service account or gateway',
+    },
     action: {
       value: 'ACTION',
       description: 'only this action, such as user.role, or a group, such as user',
@@ -23,7 +26,7 @@ export const auditList = question({
       {
         ...{ id: text, at: time },
         actor: Type.Object({
-          kind: Type.String({ description: 'operator, user or gateway.' }),
+          kind: Type.String({ description: 'operator, user, service or gateway.' }),
           ...{ name: text, origin: text },
         }),
         ...{ action: text, subject: text },

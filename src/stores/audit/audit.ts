@@ -10,11 +10,11 @@ import { before, clock, toStorable } from '../database/dialect.ts'
 import { insertRows } from '../database/insert-rows.ts'
 import type { AuditAction } from './audit-action.ts'
 
-/** Who made a change: an operator with a command, a user with a token, or a gateway by itself. */
+/** Who made a change: an operator with a command, a user or a service account with a token, or a gateway by itself. */
 export interface Actor {
-  readonly kind: 'operator' | 'user' | 'gateway'
+  readonly kind: 'operator' | 'user' | 'service' | 'gateway'
   readonly name: string
-  /** The host of a command or gateway, the client address of a user. */
+  /** The host of a command or gateway, the client address of a token. */
   readonly origin: string
 }
 

@@ -42,7 +42,7 @@ export interface AuditEntry {
   readonly id: string
   readonly at: string
   readonly actor: {
-    /** operator, user or gateway. */
+    /** operator, user, service or gateway. */
     readonly kind: string
     readonly name: string
     readonly origin: string
@@ -141,17 +141,6 @@ export interface Confirmation {
   readonly otp?: string | undefined
 }
 
-export interface CountedRule {
-  readonly roleKey: string
-  readonly method: string
-  readonly path: string
-  readonly effect: 'allow' | 'deny'
-  readonly origin: Origin
-  readonly fields?: readonly string[] | undefined
-  readonly domain?: string | undefined
-  readonly until?: number | undefined
-}
-
 export interface Credentials {
   readonly username?: string | undefined
   readonly password?: string | undefined
@@ -191,12 +180,12 @@ export interface Denial {
   readonly line?: string | undefined
   readonly nearMisses: readonly {
     readonly differs: 'method' | 'role' | 'domain' | 'inheritance' | 'expired'
-    readonly rule: CountedRule
+    readonly rule: Rule
   }[]
   readonly allowedNow?: boolean | undefined
   readonly step?: string | undefined
   readonly isUnserved?: boolean | undefined
-  readonly rule?: CountedRule | undefined
+  readonly rule?: Rule | undefined
 }
 
 export interface Disagreement {
@@ -1324,7 +1313,7 @@ export interface PolicyUnused {
     readonly effect: 'allow' | 'deny'
     readonly fields?: readonly string[] | undefined
     readonly domain?: string | undefined
-    readonly until?: number | undefined
+    readonly until?: string | undefined
     readonly isNew: boolean
   }[]
   readonly exclusions: readonly {
@@ -1333,7 +1322,7 @@ export interface PolicyUnused {
     readonly method: string
     readonly path: string
     readonly reason: string
-    readonly until?: number | undefined
+    readonly until?: string | undefined
     readonly isNew: boolean
   }[]
   readonly roles: readonly {
@@ -1559,14 +1548,8 @@ export interface ReplayChange {
   }
   readonly now: {
     readonly step: string
-    readonly rule?: CountedRule | undefined
-    readonly exclusion?: {
-      readonly method: string
-      readonly path: string
-      readonly reason: string
-      readonly origin: Origin
-      readonly until?: number | undefined
-    } | undefined
+    readonly rule?: Rule | undefined
+    readonly exclusion?: Exclusion | undefined
     readonly clause?: string | undefined
   }
 }
@@ -2536,7 +2519,7 @@ export interface Questions {
     readonly input: {
       /** only the last 30m, 12h or 7d (default: all) */
       readonly since?: string | undefined
-      /** only changes by this operator, user or gateway */
+      /** only changes by this operator, user, service account or gateway */
       readonly actor?: string | undefined
       /** only this action, such as user.role, or a group, such as user */
       readonly action?: string | undefined

@@ -56,6 +56,17 @@ policies, r: asked 4 of 4 decisions from 2026-11-15T07:00:00.000Z to 2026-11-15T
     )
   })
 
+  test('has the end of a line as it is in the file', async () => {
+    const cwd = await prepared(linesOf(gained))
+    const dated = '# postern: until 2099-01-01T12:00:00Z\np, clerk, /orders, POST\n'
+    await writeFile(join(cwd, 'policies/policy.csv'), dated)
+
+    const { out } = await replay(['decisions.jsonl', '--output', 'json'], cwd)
+    expect(JSON.parse(out).changes).toMatchObject([
+      { now: { rule: { path: '/orders', until: '2099-01-01T12:00:00Z' } } },
+    ])
+  })
+
   test.each([
     ['deny', linesOf(...lost, kept), 1],
     ['deny', linesOf(gained, kept), 0],

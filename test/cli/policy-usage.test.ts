@@ -342,6 +342,20 @@ describe('policy denials', () => {
     )
   })
 
+  test('have the end of a line as it is in the file, and so have unused grants', async () => {
+    const cwd = await onRedis()
+    const dated = csv.replaceAll(/p, clerk.*PUT/g, (line) => `# postern: until 2099-01-01\n${line}`)
+    await writeFile(join(cwd, 'policies/policy.csv'), dated)
+    await twoDays({ refused: refused.slice(0, 1) })
+    const ask = async (command: string) =>
+      JSON.parse((await policy([command, '--output', 'json'], { cwd })).out)
+
+    const [denial] = (await ask('denials')).denials
+    expect(denial.nearMisses).toMatchObject([{ rule: { method: 'PUT', until: '2099-01-01' } }])
+    const { grants } = await ask('unused')
+    expect(grants).toMatchObject([{ method: 'PUT', until: '2099-01-01' }, { roleKey: 'ghost' }])
+  })
+
   test('of a policy with domains are explained in theirs, and the line names it', async () => {
     const cwd = await tenantsOnRedis()
     await write(await redisStore(), {

@@ -11,7 +11,7 @@ import { formatNumber } from '../../console/src/lib/numbers.ts'
 import { highestMark, linesOf } from '../../console/src/lib/plot.ts'
 import { plural } from '../../console/src/lib/plural.ts'
 import { policyTest } from '../../console/src/lib/policy-test.ts'
-import { endOf, lineOf } from '../../console/src/lib/rule-line.ts'
+import { lineOf } from '../../console/src/lib/rule-line.ts'
 import { nextSorting, sorted } from '../../console/src/lib/sorting.ts'
 import { formatClock, formatDate, formatTime } from '../../console/src/lib/times.ts'
 import { revealOffset, windowOf } from '../../console/src/lib/window.ts'
@@ -288,15 +288,5 @@ describe('a verdict as a policy test', () => {
     expect(lineOf({ ...rule, roleKey: 'a', effect: 'allow' })).toBe('p, a, /a, GET')
     expect(lineOf({ ...rule, roleKey: 'a', effect: 'deny' })).toBe('p, a, /a, GET, deny')
     expect(lineOf({ ...rule, reason: 'why' })).toBe('GET /a')
-  })
-
-  test('has its end in one form, which answers about counted calls have in milliseconds', () => {
-    const line = { method: 'GET', path: '/a', reason: '', origin: { file: 'p.csv', line: 3 } }
-    const counted = { ...line, roleKey: 'a', effect: 'allow' } as const
-
-    expect(endOf({ ...line, until: '2099-01-01' })).toBe('2099-01-01')
-    expect(endOf({ ...counted, until: Date.UTC(2099, 0, 1) })).toBe('2099-01-01')
-    expect(endOf({ ...counted, until: Date.UTC(2099, 0, 1, 18) })).toBe('2099-01-01T18:00:00Z')
-    expect(endOf(counted)).toBeUndefined()
   })
 })

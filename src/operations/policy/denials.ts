@@ -4,6 +4,7 @@ import { KEPT_DAYS, lastDays } from '../../policy/usage/usage.ts'
 import { sinceMs } from '../duration.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
+import { dated } from './dated.ts'
 import type { policyDenials } from './evidence-descriptions.ts'
 import { aboutPolicy, findPolicy, policyName } from './policy-query.ts'
 import { readUsage } from './stored-usage.ts'
@@ -23,7 +24,7 @@ export const run: RunOf<typeof policyDenials, DenialsExtras> = async (input, con
   const denials = denialsOf(usage.refusals, query)
   const others = usage.others.refusal
   const { policy, revision, notes } = aboutPolicy(query)
-  const document = {
+  const document = dated({
     ...{ policy, revision, since: days[0] ?? '', observed: observed(observation) },
     refusals: denials.reduce((sum, each) => sum + each.count, others),
     others,
@@ -39,7 +40,7 @@ export const run: RunOf<typeof policyDenials, DenialsExtras> = async (input, con
     })),
     left: Math.max(0, denials.length - input.limit),
     notes,
-  }
+  })
   return { document, shown: { policy: policyName(query) } }
 }
 

@@ -3,7 +3,7 @@ import type { Decision } from '../../policy/decide.ts'
 import { question } from '../operation.ts'
 import { flag, list, nullable, optional, text, time, whole, word } from '../schema.ts'
 import { askedFields } from './fields.ts'
-import { about, call, columns, countedRule, differs, origin, problem } from './schemas.ts'
+import { about, call, columns, differs, exclusion, problem, rule } from './schemas.ts'
 
 const observed = {
   ...{ days: whole, observedDays: whole, hours: whole, decisions: whole, uncounted: whole },
@@ -43,12 +43,12 @@ export const policyUnused = question({
     baseline: Type.Object({ name: text, isKnown: flag }),
     grants: list(
       Type.Object({
-        ...{ file: text, line: whole, ...columns, until: Type.Optional(whole), isNew: flag },
+        ...{ file: text, line: whole, ...columns, until: Type.Optional(text), isNew: flag },
       }),
     ),
     exclusions: list(
       Type.Object({
-        ...{ file: text, line: whole, ...call, reason: text, until: Type.Optional(whole) },
+        ...{ file: text, line: whole, ...call, reason: text, until: Type.Optional(text) },
         isNew: flag,
       }),
     ),
@@ -69,9 +69,9 @@ const denial = Type.Object(
   {
     ...{ roleKey: text, method: text, path: Type.Optional(text), domain: Type.Optional(text) },
     ...{ route: Type.Optional(text), count: whole, last: time, line: Type.Optional(text) },
-    nearMisses: list(Type.Object({ differs, rule: countedRule })),
+    nearMisses: list(Type.Object({ differs, rule })),
     ...{ allowedNow: Type.Optional(flag), step: Type.Optional(text) },
-    ...{ isUnserved: Type.Optional(flag), rule: Type.Optional(countedRule) },
+    ...{ isUnserved: Type.Optional(flag), rule: Type.Optional(rule) },
   },
   { title: 'Denial' },
 )
@@ -109,7 +109,7 @@ const distinct = Type.Object(
   { title: 'DistinctCount' },
 )
 
-/** Calls of one line then and one line now, as counted ones: the end of a line is in milliseconds. */
+/** Calls of one line then and one line now. */
 const replayChange = Type.Object(
   {
     ...{ result: word('allow', 'deny'), calls: whole },
@@ -129,11 +129,8 @@ const replayChange = Type.Object(
       ),
     }),
     now: Type.Object({
-      ...{ step: word<Decision['step']>(), rule: Type.Optional(countedRule) },
-      exclusion: Type.Optional(
-        Type.Object({ ...call, reason: text, origin, until: Type.Optional(whole) }),
-      ),
-      clause: Type.Optional(text),
+      ...{ step: word<Decision['step']>(), rule: Type.Optional(rule) },
+      ...{ exclusion: Type.Optional(exclusion), clause: Type.Optional(text) },
     }),
   },
   { title: 'ReplayChange' },

@@ -1,9 +1,11 @@
 import { compile } from '../../policy/engine/compile.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { findLogs } from '../../replay/log-source.ts'
-import { type Replay, replay } from '../../replay/replay.ts'
+import { replay } from '../../replay/replay.ts'
 import type { Surroundings } from '../context.ts'
 import { percentOf } from '../progress.ts'
+import { dated } from './dated.ts'
+import type { Replayed } from './evidence-descriptions.ts'
 
 interface LogParts {
   /** Earlier decisions are left out. ISO 8601. */
@@ -21,7 +23,7 @@ export async function replayLogs(
   names: readonly string[],
   set: PolicySet,
   { since = '', io: { cwd, progress }, stdin = noBytes }: LogParts,
-): Promise<Replay> {
+): Promise<Replayed> {
   const logs = await findLogs(names, { cwd, stdin })
   const total = logs.reduce((sum, { bytes = Number.NaN }) => sum + bytes, 0)
   let done = 0
@@ -36,14 +38,14 @@ export async function replayLogs(
   }
   const result = await replay(logs, compile(set), { onRead, since })
   progress?.end()
-  return result
+  return dated(result)
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
 /** Why a log says nothing about a policy. */
 export function whyNothing(
-  { decisions, lines, notAsked, unreadable }: Replay,
+  { decisions, lines, notAsked, unreadable }: Replayed,
   since?: string | undefined,
 ): string {
   if (lines === 0 && unreadable.length > 0) return 'no log could be read'

@@ -18,12 +18,6 @@ const { origin: _, ...columns } = line
 export { columns }
 export const rule = Type.Object({ ...line, until }, { title: 'Rule' })
 
-/** A rule with its end in milliseconds, as answers about counted calls have it. */
-export const countedRule = Type.Object(
-  { ...line, until: Type.Optional(whole) },
-  { title: 'CountedRule' },
-)
-
 /** In what a rule that nearly matches differs. */
 export const differs = word('method', 'role', 'domain', 'inheritance', 'expired')
 

@@ -7,6 +7,7 @@ import { DAY_MS, lastDays } from '../../policy/usage/usage.ts'
 import type { Surroundings } from '../context.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { RunOf } from '../operation.ts'
+import { dated } from './dated.ts'
 import { observed } from './denials.ts'
 import type { policyUnused } from './evidence-descriptions.ts'
 import { findPolicy, type PolicyQuery, policyName } from './policy-query.ts'
@@ -57,8 +58,8 @@ function listed({ grants, exclusions, roles, unmentioned }: UnusedAnswer, whole:
   const rules = Map.groupBy(whole.rules, ({ roleKey }) => roleKey)
   const links = Map.groupBy(whole.inheritances, ({ roleKey }) => roleKey)
   return {
-    grants: grants.map(placed),
-    exclusions: exclusions.map(placed),
+    grants: dated(grants.map(placed)),
+    exclusions: dated(exclusions.map(placed)),
     roles: roles.map(({ what: roleKey, isNew }) => {
       const [own, parents] = [rules.get(roleKey) ?? [], links.get(roleKey) ?? []]
       return { roleKey, isNew, rules: own.length, parents: parents.length }

@@ -2,7 +2,6 @@ import { checkAgainst } from '../../policy/checks/check.ts'
 import { knownRoles } from '../../policy/checks/known-roles.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
-import type { Replay } from '../../replay/replay.ts'
 import type { Signed } from '../../signing/statement.ts'
 import {
   createDocument,
@@ -18,6 +17,7 @@ import {
 } from '../../stores/policies/proposals/live-state.ts'
 import { reviewProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import { decline } from '../declined.ts'
+import type { Replayed } from '../policy/evidence-descriptions.ts'
 import type { OpenProposal } from './open-proposal.ts'
 import { describeHead, type OverOption, overProblem } from './over.ts'
 import { staleReason } from './proposal-state.ts'
@@ -36,7 +36,7 @@ export interface Publication {
   /** A person reads the review and confirms it. */
   readonly isAsked: boolean
   /** Asks the policy about recorded decisions. */
-  readonly replay: (() => Promise<Replay>) | undefined
+  readonly replay: (() => Promise<Replayed>) | undefined
   readonly signer: Signer | undefined
   /** What others have signed: then exactly that is published. */
   readonly approved?: OpenProposal

@@ -1,6 +1,5 @@
 import { printable } from '../../kernel/printable.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import type { Replay } from '../../replay/replay.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import type { Context } from '../context.ts'
@@ -8,6 +7,7 @@ import { InvalidInput } from '../invalid-input.ts'
 import type { InputOf, Reviewed } from '../operation.ts'
 import { diffDocument } from '../policy/diff-document.ts'
 import type { EngineReport } from '../policy/engine-cost.ts'
+import type { Replayed } from '../policy/evidence-descriptions.ts'
 import { replayLogs } from '../policy/replay-logs.ts'
 import { withPolicyStore } from '../policy-settings.ts'
 import {
@@ -116,7 +116,7 @@ export async function tellReplay(
   file: string,
   set: PolicySet,
   { context, tell }: Pick<ReviewIo, 'context' | 'tell'>,
-): Promise<Replay> {
+): Promise<Replayed> {
   if (file === '-') {
     throw new InvalidInput(undefined, '--replay: name a file: the answer comes from stdin')
   }

@@ -3,7 +3,6 @@ import { Fault, type Problem } from '../../kernel/errors.ts'
 import type { Finding } from '../../policy/checks/check.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Obstacle, PromotionTerms } from '../../policy/shadow/promotion.ts'
-import type { Replay } from '../../replay/replay.ts'
 import type { Trust } from '../../signing/trust.ts'
 import type { Actor } from '../../stores/audit/audit.ts'
 import { HISTORY } from '../../stores/policies/document/read-moves.ts'
@@ -17,6 +16,7 @@ import type { ReviewedProposal } from '../../stores/policies/proposals/review-pr
 import type { Context } from '../context.ts'
 import type { Reviewed } from '../operation.ts'
 import { compareAccess } from '../policy/compare-access.ts'
+import type { Replayed } from '../policy/evidence-descriptions.ts'
 import { readRecordedMoves } from '../policy/recorded-moves.ts'
 import type { TestReport } from '../policy/run-tests.ts'
 import { type PolicySettings, policySettings } from '../policy-settings.ts'
@@ -34,7 +34,7 @@ export type Remark =
   | { readonly proposal: ReviewedProposal }
   | { readonly shadow: ObservedShadow }
   | { readonly change: Change }
-  | { readonly replay: Replay }
+  | { readonly replay: Replayed }
   | { readonly obstacles: readonly Obstacle[]; readonly terms: PromotionTerms }
 
 /** The results of the tests of a directory. */

@@ -35,8 +35,8 @@ interface ReplayEvidence {
   readonly wouldDeny: number
   readonly wouldAllow: number
   /** The times of the first and last decision. */
-  readonly first: string | undefined
-  readonly last: string | undefined
+  readonly first?: string | undefined
+  readonly last?: string | undefined
 }
 
 /** Bounds for what others may have written to Redis. */

@@ -15,7 +15,14 @@ export interface OwnEndpoint {
     | 'oidc-begin'
     | 'oidc-callback'
     | 'oidc-logout'
-    | PageEndpointName
+    | 'page'
+    | 'page-login'
+    | 'page-file'
+    | 'page-captcha'
+    | 'page-password-form'
+    | 'page-password'
+    | 'page-logout-form'
+    | 'page-logout'
     | 'wrong-method'
   readonly open: boolean
   /** The methods that the path supports. */
@@ -64,19 +71,18 @@ export function isServerWide(method: string, target: string): boolean {
 
 /** Every own endpoint of a configuration. */
 export function listOwnEndpoints(options: OwnEndpointOptions): readonly PlacedEndpoint[] {
-  const captcha = endpoint('captcha', 'GET', true)
-  const placed: readonly (readonly [string, OwnEndpoint])[] = [
-    [serverWide, endpoint('server', 'OPTIONS', true)],
-    [ownPaths.login, endpoint('login', 'POST', true)],
-    [ownPaths.captcha, captcha],
-    ...(options.captchaAlias ? [[captchaAlias, captcha] as const] : []),
-    [ownPaths.logout, delegated(options.logout, endpoint('logout', 'POST', false))],
-    [ownPaths.profile, delegated(options.profile, endpoint('profile', 'GET', false))],
-    [ownPaths.password, delegated(options.password, endpoint('password', 'POST', false))],
-    ...(options.oidc ?? []).flatMap(oidcEndpoints),
+  const { logout, profile, password, oidc = [] } = options
+  return [
+    open('server', 'OPTIONS', serverWide),
+    open('login', 'POST', ownPaths.login),
+    open('captcha', 'GET', ownPaths.captcha),
+    ...(options.captchaAlias ? [open('captcha', 'GET', captchaAlias)] : []),
+    delegated('logout', 'POST', logout),
+    delegated('profile', 'GET', profile),
+    delegated('password', 'POST', password),
+    ...oidc.flatMap(oidcEndpoints),
     ...pageEndpoints(options),
   ]
-  return placed.map(([path, own]) => ({ ...own, path }))
 }
 
 /** Compares canonical paths exactly: `/api/v1/login/` and `/api/v1/Login` are not login. */
@@ -100,30 +106,57 @@ export function createOwnEndpoints(options: OwnEndpointOptions): FindOwnEndpoint
 }
 
 /** Where logins with a provider begin and end, and where its logouts arrive. */
-function oidcEndpoints({ name: provider, logout }: OidcEndpoints) {
+function oidcEndpoints({ name: provider, logout }: OidcEndpoints): readonly PlacedEndpoint[] {
   const paths = oidcPaths(provider)
-  const own: readonly (readonly [string, OwnEndpoint])[] = [
-    [paths.begin, { ...endpoint('oidc-begin', 'GET', true), provider }],
-    [paths.callback, { ...endpoint('oidc-callback', 'GET', true), provider }],
-    [paths.backChannel, { ...endpoint('oidc-logout', 'POST', true), provider }],
+  const own = [
+    open('oidc-begin', 'GET', paths.begin),
+    open('oidc-callback', 'GET', paths.callback),
+    ...(logout.backChannel ? [open('oidc-logout', 'POST', paths.backChannel)] : []),
   ]
-  return logout.backChannel ? own : own.slice(0, 2)
+  return own.map((each) => ({ ...each, provider }))
 }
 
+/**
+ * The endpoints of the login page. Password and logout are left out where an upstream serves them: the
+ * page would do only half of what the application expects.
+ */
 function pageEndpoints({ page, oidc = [], logout, password }: OwnEndpointOptions) {
-  if (page === undefined) return []
-  const own = { logout: logout === 'gateway', password: password === 'gateway' }
-  return listPageEndpoints(page, own, oidc).map(({ name, method, path, open }) => {
-    const placed = endpoint(name, method, open)
-    return [path, open ? placed : { ...placed, identityOnly: true as const }] as const
-  })
+  if (!page?.enabled) return []
+  const { path, logo } = page
+  const file = (name: string) => open('page-file', 'GET', `${path}/${name}`)
+  const personal = (name: OwnEndpoint['name'], allow: string, below: string) => {
+    return { name, allow, open: false, identityOnly: true as const, path: `${path}/${below}` }
+  }
+  return [
+    open('page', 'GET', path),
+    open('page-login', 'POST', path),
+    ...['style.css', 'script.js', 'icon.svg'].map(file),
+    ...(logo === undefined ? [] : [file('logo')]),
+    ...oidc.flatMap(({ name, icon }) => (icon === undefined ? [] : [file(`icon-${name}`)])),
+    open('page-captcha', 'GET', `${path}/captcha.png`),
+    open('page-captcha', 'GET', `${path}/captcha.wav`),
+    ...(password === 'gateway'
+      ? [
+          personal('page-password-form', 'GET', 'password'),
+          personal('page-password', 'POST', 'password'),
+        ]
+      : []),
+    ...(logout === 'gateway'
+      ? [personal('page-logout-form', 'GET', 'logout'), personal('page-logout', 'POST', 'logout')]
+      : []),
+  ]
 }
 
-function endpoint(name: OwnEndpoint['name'], allow: string, open: boolean): OwnEndpoint {
-  return { name, allow, open }
+function open(name: OwnEndpoint['name'], allow: string, path: string): PlacedEndpoint {
+  return { name, allow, open: true, path }
 }
 
-function delegated(target: string, own: OwnEndpoint): OwnEndpoint {
+function delegated(
+  name: 'logout' | 'profile' | 'password',
+  allow: string,
+  target: string,
+): PlacedEndpoint {
+  const own = { name, allow, open: false, path: ownPaths[name] }
   return target === 'gateway' ? own : { ...own, upstream: target }
 }
 
@@ -133,66 +166,4 @@ interface PagePaths {
   readonly path: string
   /** The file of the logo. */
   readonly logo?: string | undefined
-}
-
-/** What the login page does on one of its paths. */
-type PageEndpointName =
-  | 'page'
-  | 'page-login'
-  | 'page-file'
-  | 'page-captcha'
-  | 'page-password-form'
-  | 'page-password'
-  | 'page-logout-form'
-  | 'page-logout'
-
-interface PageEndpoint {
-  readonly name: PageEndpointName
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly open: boolean
-}
-
-/**
- * The endpoints of the login page. Password and logout are left out where an upstream serves them: the
- * page would do only half of what the application expects.
- */
-function listPageEndpoints(
-  { enabled, path, logo }: PagePaths,
-  own: { readonly logout: boolean; readonly password: boolean },
-  providers: readonly OidcEndpoints[],
-): readonly PageEndpoint[] {
-  if (!enabled) return []
-  const file = (name: string) => get('page-file', `${path}/${name}`, true)
-  return [
-    get('page', path, true),
-    post('page-login', path, true),
-    file('style.css'),
-    file('script.js'),
-    file('icon.svg'),
-    ...(logo === undefined ? [] : [file('logo')]),
-    ...providers.flatMap(({ name, icon }) => (icon === undefined ? [] : [file(`icon-${name}`)])),
-    get('page-captcha', `${path}/captcha.png`, true),
-    get('page-captcha', `${path}/captcha.wav`, true),
-    ...(own.password
-      ? [
-          get('page-password-form', `${path}/password`, false),
-          post('page-password', `${path}/password`, false),
-        ]
-      : []),
-    ...(own.logout
-      ? [
-          get('page-logout-form', `${path}/logout`, false),
-          post('page-logout', `${path}/logout`, false),
-        ]
-      : []),
-  ]
-}
-
-function get(name: PageEndpointName, path: string, open: boolean): PageEndpoint {
-  return { name, method: 'GET', path, open }
-}
-
-function post(name: PageEndpointName, path: string, open: boolean): PageEndpoint {
-  return { name, method: 'POST', path, open }
 }

@@ -5,14 +5,8 @@ import { isRecord } from '../kernel/json.ts'
 import { crossCheck } from './checks/cross-checks.ts'
 import { createReport } from './reading/report.ts'
 import type { Config } from './schema/schema.ts'
-import {
-  joinPath,
-  namedSettings,
-  patternEntries,
-  rootSetting,
-  type Setting,
-  settingFor,
-} from './schema/setting.ts'
+import { joinPath, namedSettings, rootSetting, type Setting } from './schema/setting.ts'
+import { replaceSecrets } from './secrets.ts'
 
 /**
  * The configuration after a reload: the reloadable settings of `next`, all others as they are until a
@@ -55,23 +49,15 @@ function differences(one: unknown, other: unknown, path = ''): readonly string[]
   return [...keys].flatMap((key) => differences(one[key], other[key], joinPath(path, key)))
 }
 
-/** Identifies a configuration by its content: file, environment and defaults together, no secrets. */
+/**
+ * Identifies a configuration by its content: file, environment and defaults together. Without secrets: a
+ * digest of a weak one could be guessed. Names are sorted: the order of settings means nothing.
+ */
 export function configRevision(config: Config): string {
-  const text = JSON.stringify(publicPart(rootSetting, config))
+  const publicPart = replaceSecrets(config, () => undefined)
+  const text = JSON.stringify(publicPart, (_, value: unknown) => {
+    if (!isRecord(value)) return value
+    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
   return `c-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
-}
-
-/** The names of a section are sorted: the order in which settings are written means nothing. */
-function publicPart(given: Setting, value: unknown): unknown {
-  const setting = settingFor(given, value)
-  // A digest of a weak secret could be guessed.
-  if (given.writeOnly || setting.writeOnly) return undefined
-  if (Array.isArray(value)) return value.map((item) => publicPart(setting.items ?? {}, item))
-  if (typeof value !== 'object' || value === null) return value
-  const ofEach = patternEntries(setting)?.schema
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, child]) => [key, publicPart(setting.properties?.[key] ?? ofEach ?? {}, child)]),
-  )
 }

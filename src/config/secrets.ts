@@ -1,3 +1,4 @@
+import { isRecord } from '../kernel/json.ts'
 import { MASK } from '../kernel/quote.ts'
 import type { Config } from './schema/schema.ts'
 import {
@@ -10,60 +11,49 @@ import {
 
 /** The configuration with every secret masked, in the order of the schema. */
 export function redacted(config: Config): unknown {
-  return masked(rootSetting, config)
-}
-
-function masked(given: Setting, value: unknown): unknown {
-  const setting = settingFor(given, value)
-  if (given.writeOnly || setting.writeOnly) return MASK
-  if (Array.isArray(value)) return value.map((item) => masked(setting.items ?? {}, item))
-  if (typeof value !== 'object' || value === null) return value
-
-  const values = new Map<string, unknown>(Object.entries(value))
-  const entries = patternEntries(setting)
-  const known = entries
-    ? [...values.keys()].map((key) => [key, entries.schema] as const)
-    : namedSettings(setting)
-  return Object.fromEntries(
-    known.flatMap(([key, child]) => {
-      if (!values.has(key)) return []
-      const inside = masked(child, values.get(key))
-      return [[key, key === 'requestHeaders' ? withoutHeaderValues(inside) : inside]]
-    }),
-  )
+  const masked = replaceSecrets(config, () => MASK) as Config
+  const routes = masked.routes.map((route) => {
+    const { requestHeaders: edits } = route
+    return edits === undefined ? route : { ...route, requestHeaders: withoutHeaderValues(edits) }
+  })
+  return { ...masked, routes }
 }
 
 /**
  * Operators give services their API keys as request headers. Logs do not hide these values: one such as
  * `1` would hide much else.
  */
-function withoutHeaderValues(edits: unknown): unknown {
-  const { set, add, ...others } = edits as Record<'set' | 'add', object | undefined>
+function withoutHeaderValues(edits: NonNullable<Config['routes'][number]['requestHeaders']>) {
+  const { set, add } = edits
   const names = (values: object) =>
     Object.fromEntries(Object.keys(values).map((name) => [name, MASK]))
-  return {
-    ...(set !== undefined && { set: names(set) }),
-    ...(add !== undefined && { add: names(add) }),
-    ...others,
-  }
+  return { ...edits, ...(set && { set: names(set) }), ...(add && { add: names(add) }) }
 }
 
 /** Every secret of a configuration and the password of every secret URL, so that logs can hide them. */
 export function secretsIn(config: Config): string[] {
-  return found(rootSetting, config).flatMap((secret) => [secret, ...passwordsOf(secret)])
+  const secrets: string[] = []
+  replaceSecrets(config, (value) => {
+    if (typeof value === 'string' && value !== '') secrets.push(value, ...passwordsOf(value))
+  })
+  return secrets
 }
 
-function found(given: Setting, value: unknown): string[] {
+/** A copy of a value of the schema, with every secret replaced. */
+export function replaceSecrets(
+  value: unknown,
+  replace: (secret: unknown) => unknown,
+  given: Setting = rootSetting,
+): unknown {
   const setting = settingFor(given, value)
-  if (given.writeOnly || setting.writeOnly)
-    return typeof value === 'string' && value !== '' ? [value] : []
-  if (Array.isArray(value)) return value.flatMap((item) => found(setting.items ?? {}, item))
-  if (typeof value !== 'object' || value === null) return []
-
-  const entries = patternEntries(setting)
-  const children = new Map(namedSettings(setting))
-  return Object.entries(value).flatMap(([key, child]) =>
-    found(entries?.schema ?? children.get(key) ?? {}, child),
+  if (given.writeOnly || setting.writeOnly) return replace(value)
+  const inside = (child: unknown, of: Setting = {}) => replaceSecrets(child, replace, of)
+  if (Array.isArray(value)) return value.map((item) => inside(item, setting.items))
+  if (!isRecord(value)) return value
+  const named = new Map(namedSettings(setting))
+  const ofEach = patternEntries(setting)?.schema
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, inside(child, named.get(key) ?? ofEach)]),
   )
 }
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseAllDocuments } from 'yaml'
 import { findChartTools } from './services/find-helm.ts'
@@ -24,7 +24,7 @@ export interface Manifest {
 
 const chart = join(import.meta.dirname, '..', '..', 'helm', 'postern')
 
-/** Values files of test/helm/values, by name, and settings such as `replicaCount=3` after them. */
+/** Values files of test/helm/values, by name (or by path, without the ending), and settings such as `replicaCount=3` after them. */
 export interface Values {
   readonly files: readonly string[]
   readonly set?: readonly string[]
@@ -114,7 +114,7 @@ function runHelm(
   const args = [
     ...files.flatMap((name) => [
       '--values',
-      name === 'sidecar' ? join(chart, 'values-sidecar.yaml') : join(values, `${name}.yaml`),
+      name === 'sidecar' ? join(chart, 'values-sidecar.yaml') : resolve(values, `${name}.yaml`),
     ]),
     ...set.flatMap((one) => ['--set', one]),
     ...kinds.flatMap((kind) => ['--api-versions', kind]),

@@ -132,6 +132,14 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     servers: ['redis', 'postgres'],
     packed: true,
   },
+  'docs/tutorial-kubernetes.md': { commands: 5 },
+  'docs/tutorial-sso.md': { commands: 17, ports: [3001, 3002, 3003], packed: true },
+  'docs/tutorial-two-reviewers.md': {
+    commands: 23,
+    servers: ['redis'],
+    packed: true,
+    operator: true,
+  },
   'docs/unlock-user.md': { commands: 16 },
 }
 

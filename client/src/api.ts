@@ -2910,7 +2910,7 @@ export interface Posts {
     readonly document: UserEnable
     readonly formats: 'text'
   }
-  /** end one session, those of a user, or all */
+  /** end one session, all sessions of a user, or all sessions */
   readonly 'session/end': {
     readonly input: {
       /** the session, as "session list" shows it */

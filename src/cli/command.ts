@@ -196,7 +196,7 @@ export const gatewayOptions = {
   },
   'ca-file': {
     value: 'FILE',
-    description: 'certificates to trust instead of those of the system',
+    description: 'certificates to trust instead of the system certificates',
   },
   'allow-http': {
     description: 'use http to an address that is not loopback: passwords are not encrypted',

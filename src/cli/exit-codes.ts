@@ -20,6 +20,6 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   invalid: 'a file, the policy or the configuration is not valid',
   testsFailed: 'a policy test failed, or coverage is too low',
   unavailable:
-    'could not ask: Redis, the database or a file is unavailable, nothing is published, or the revision does not exist',
+    'cannot answer: Redis, the database or a file is unavailable, nothing is published, or the revision does not exist',
   bug: 'a bug in Postern; stderr has the stack',
 }

@@ -38,7 +38,7 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   notes.address = origin.address
   if (url !== undefined && url.scheme !== origin.scheme) {
     // RFC 9110 7.4: a resource of https must not be requested over an insecure connection.
-    throw new Refusal('misdirected', { reason: 'the scheme differs from that of the connection' })
+    throw new Refusal('misdirected', { reason: 'the scheme does not match the connection' })
   }
   const host = parts.readHost && acceptedHost(arrival, origin, parts.readHost, parts)
   notes.rawPath = undefined

@@ -25,7 +25,7 @@ const parameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
  */
 export function readMysqlUrl(url: string) {
   if (/^\w+:\/\/[^/?#]*,/.test(url.replace(/\/\/[^/?#]*@/, '//'))) {
-    return 'has several hosts: with MySQL, name one, for example that of a proxy'
+    return 'has several hosts: with MySQL, name one, for example a proxy'
   }
   if (!URL.canParse(url)) {
     return 'is not a valid URL: percent-encode special characters in the user name and password'

@@ -37,7 +37,7 @@ export async function readForm(
   return () => {
     const type = headers.contentType ?? ''
     if (!/^application\/x-www-form-urlencoded(?:; ?charset=utf-8)?$/i.test(type)) {
-      throw new Refusal(kind, { reason: 'the content type is not that of a form' })
+      throw new Refusal(kind, { reason: 'the content type is not a form' })
     }
     if (bytes === undefined) {
       throw new Refusal(kind, { reason: 'the body is too large, or was cut short' })

@@ -90,7 +90,7 @@ policies, r: asked 4 of 4 decisions from 2026-11-15T07:00:00.000Z to 2026-11-15T
     const other = await replay(['decisions.jsonl'], await prepared(identity))
 
     expect(some.code).toBe(0)
-    expect(some.out).toContain('could not ask 1 decision: 1 with a hashed path\n')
+    expect(some.out).toContain('could not replay 1 decision: 1 with a hashed path\n')
     expect(some.out).toContain('1 damaged line not read; the first is decisions.jsonl:3: not JSON')
     expect([all.code, none.code, other.code]).toEqual([5, 5, 5])
     expect(all.err).toContain('logger.decisions.path')

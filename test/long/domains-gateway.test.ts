@@ -131,7 +131,7 @@ describe('replay', () => {
     const { out } = await policy(['replay', 'log.jsonl'], { cwd })
 
     expect(out).toContain('for example /orders/7 in south (request q-2)')
-    expect(out).toContain('could not ask 1 decision: 1 without domain')
+    expect(out).toContain('could not replay 1 decision: 1 without domain')
     expect(out).toContain('1 unchanged, 1 would be denied')
   })
 })

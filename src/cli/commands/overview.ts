@@ -24,7 +24,7 @@ const programOptions = `Options:
 
 Options to let the console of a gateway run a command:
   --gateway URL   its URL (default: $POSTERN_GATEWAY); "gateway login" logs in
-  --ca-file FILE  certificates to trust instead of those of the system
+  --ca-file FILE  certificates to trust instead of the system certificates
   --allow-http    use http to an address that is not loopback: passwords are
                   not encrypted
 

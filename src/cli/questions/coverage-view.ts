@@ -208,7 +208,7 @@ const rules: Readonly<Record<string, ReportRule>> = {
     help: 'It may be mistyped or outdated.',
   },
   'rule-of-other-paths': {
-    summary: 'A rule or exclusion is for other paths than those of the documents.',
+    summary: 'A rule or exclusion is for paths that no document has.',
     help: 'It probably belongs to a service whose document you did not give.',
   },
   'rule-with-prefix': {

@@ -25,7 +25,9 @@ const claimSettings = group(
     userName: Type.Optional(claim('Claim with the user name. Unset: the user ID.')),
     roleKey: claim('Claim that roles are matched with: a text or a list of texts.'),
     dataScope: Type.Optional(
-      claim('Claim with the data scope, by number or name. Unset: 5 (self), or that of the role.'),
+      claim(
+        'Claim with the data scope, by number or name. Unset: 5 (self), or the scope of the role.',
+      ),
     ),
   },
 )

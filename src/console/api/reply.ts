@@ -30,7 +30,7 @@ export function sendResult(
   { ending, body, failure, isTooLong }: CallResult,
   { name, output }: { readonly name: string; readonly output: string | object },
 ): FastifyReply {
-  if (isTooLong) throw new Problem(507, 'the answer is too long: ask for less of it')
+  if (isTooLong) throw new Problem(507, 'the answer is too long: ask for less')
   if (ending === 'bug') throw new Problem(500, 'a bug in Postern: its log has the details')
   const status = failure?.kind === 'not-permitted' ? 403 : statuses[ending]
   void reply.code(status).header('Postern-Exit-Code', String(exitCodes[ending]))

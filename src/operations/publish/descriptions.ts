@@ -428,7 +428,7 @@ export const policyPush = change({
     shadow: {
       local: true,
       description:
-        'make it the shadow: gateways evaluate it beside the live policy and enforce nothing of it',
+        'make it the shadow: gateways evaluate it beside the live policy and do not enforce it',
     },
     'dry-run': {
       local: true,

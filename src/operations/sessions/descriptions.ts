@@ -30,7 +30,7 @@ export const sessionList = question({
 
 export const sessionEnd = change({
   name: 'session end',
-  summary: 'end one session, those of a user, or all',
+  summary: 'end one session, all sessions of a user, or all sessions',
   input: {
     id: {
       ...{ value: 'ID', unless: ['user', 'all'] },

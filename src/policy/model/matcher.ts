@@ -202,7 +202,7 @@ function domainMatch(
   if (scopedRoles && isUnscoped) return 'g() with and without a domain is outside the index grammar'
   if (leaves.all.length === 0 && scopedRoles) return { rules: 'every', scopedRoles }
   if (!domain.includes(isEqual) && !domain.includes(matches)) {
-    return 'the matcher does not compare the domain of the request with that of the rule'
+    return 'the matcher does not compare the domains of request and rule'
   }
   const rules = domain.includes(matches) ? 'prefix' : domain.includes(isStar) ? 'any' : 'equal'
   // In a rule for several domains, the domain of the rule is not that of the request.

@@ -1,6 +1,5 @@
 const en = {
-  about:
-    'Whether a caller may make a call, and what decides it. The answer is that of the gateway.',
+  about: 'Whether a caller may make a call, and what decides it. A gateway decides the same.',
   caller: 'Caller',
   kinds: { role: 'Role', user: 'User', anonymous: 'Without a token' },
   user: 'User name',

@@ -71,7 +71,7 @@ const en = {
   promoteEffect: 'Every gateway uses it within seconds. The history keeps the counts as evidence.',
   endShadow: 'End shadow',
   endShadowTitle: 'End the shadow',
-  endShadowEffect: 'Gateways stop to compare. The live policy stays as it is.',
+  endShadowEffect: 'Gateways stop comparing. The live policy stays as it is.',
   history: 'History',
   from: 'From',
   to: 'To',

@@ -82,7 +82,7 @@ export function limitsInWords(replay: Replayed): readonly string[] {
           `no policy made ${count(without, 'decision')}: ${notAsked.identity.toLocaleString('en-US')} about identity, ${notAsked.route.toLocaleString('en-US')} by a route that needs no permission`,
         ]
       : []),
-    ...(lost > 0 ? [`could not ask ${count(lost, 'decision')}: ${why.join(', ')}`] : []),
+    ...(lost > 0 ? [`could not replay ${count(lost, 'decision')}: ${why.join(', ')}`] : []),
     ...(damaged.first === undefined
       ? []
       : [

@@ -41,7 +41,7 @@ const shapingSettings = {
     { from: 0, to: TIB },
     'Maximum size of a request body on this route, in bytes; may be more or less than limits.bodyBytes. 0: no bodies. Unset: limits.bodyBytes.',
   ),
-  timeouts: optionalGroup('Timeouts of this route. Unset: those of its upstream.', {
+  timeouts: optionalGroup('Timeouts of this route. Unset: the timeouts of its upstream.', {
     headersMs: timeoutMs(
       'Timeout for the response headers, in milliseconds. Unset: headersTimeoutMs of the upstream.',
     ),

@@ -222,6 +222,46 @@ describe.skipIf(slapdMissing !== undefined)('a login with OpenLDAP', () => {
     expect(await isIn(again.token)).toBe(true)
     expect(await isIn(first.token)).toBe(false)
   })
+
+  test('lets services learn the groups and chosen attributes of a person', async () => {
+    const certificates = await createCertificates()
+    onTestFinished(certificates.remove)
+    const more = ['displayName: Ada Lee', 'mail: ada@x.org', 'ou: Sales, EMEA', 'ou: R&D']
+    const slapd = await startSlapd({
+      certificates,
+      ldif: [
+        personLdif('ada', 'ada-secret', more),
+        groupLdif('Editors', [`uid=ada,ou=people,${suffix}`]),
+      ].join('\n'),
+    })
+    onTestFinished(slapd.stop)
+    const login = {
+      ldap: ldap(slapd.ldap, {
+        ...{ bindDn: serviceDn, bindPassword: servicePassword },
+        search: { base: suffix, filter: '(uid={username})' },
+        groups: { base: `ou=groups,${suffix}`, filter: '(member={dn})' },
+      }),
+    }
+    const claims = { ou: 'X-Unit', userPassword: 'X-Secret', '/no/attribute': 'X-None' }
+    const headers = { preset: 'authelia', claims }
+    const postern = await startPostern({ config: { ...dev, login, headers }, ownDatabase: true })
+
+    const { token } = (await logIn(postern, 'ada', 'ada-secret')).json() as { token: string }
+    await postern.call('GET /api/v1/public/a', { token })
+
+    const [sent] = postern.upstream.requests
+    const names = ['Remote-User', 'Remote-Name', 'Remote-Email', 'Remote-Groups']
+    expect([...names, ...Object.values(claims)].map((name) => sent?.values(name))).toEqual([
+      ['ada'],
+      ['Ada Lee'],
+      ['ada@x.org'],
+      ['Editors'],
+      ['Sales%2C%20EMEA,R&D'],
+      // The directory shows it to nobody.
+      [''],
+      [''],
+    ])
+  })
 })
 
 describe('a directory that is unreachable', () => {

@@ -13,18 +13,20 @@ const json = ['Content-Type: application/json']
 async function startBoth({
   cookie = { set: true },
   settings = {},
+  headers = {},
 }: {
   cookie?: Readonly<Record<string, unknown>>
   settings?: Readonly<Record<string, unknown>>
+  headers?: Readonly<Record<string, unknown>>
 } = {}) {
   const provider = await startCertifiedProvider({ redirectUris: [callback, appCallback] })
   const oidc = [
     oidcSettings(provider.issuer, { scopes, appRedirectUris: [appCallback], ...settings }),
   ]
   const login = { oidc, perAddressPerMinute: 1000 }
-  const first = await startPostern({ ownDatabase: true, config: { cookie, login } })
+  const first = await startPostern({ ownDatabase: true, config: { cookie, login, headers } })
   const application = { dataDirectory: first.dataDirectory }
-  const second = await startPostern({ config: { application, cookie, login } })
+  const second = await startPostern({ config: { application, cookie, login, headers } })
   return { provider, first, second, browser: new OidcBrowser() }
 }
 
@@ -57,6 +59,32 @@ describe('a login with a certified provider', () => {
       if (secret === provider.issuer) continue
       expect(first.logText() + second.logText()).not.toContain(secret)
     }
+  })
+
+  test('lets services of every gateway learn what the provider knows, until the next login', async () => {
+    const { provider, first, second, browser } = await startBoth({
+      settings: { scopes: [...scopes, 'email'] },
+      headers: { preset: 'oauth2-proxy', claims: { sub: 'X-Subject' }, claimBytes: 256 },
+    })
+    const names = ['X-Forwarded-User', 'X-Forwarded-Email', 'X-Forwarded-Groups', 'X-Subject']
+    const learned = async () => {
+      const back = await provider.visit(await browser.begin(first, 'corp'))
+      await browser.callback(first, 'corp', answerOf(back))
+      await browser.send(second, 'GET /api/v1/public/x', { headers: ['X_Forwarded_Email: me@x'] })
+      const [sent] = second.upstream.requests.slice(-1)
+      return names.flatMap((name) => sent?.values(name))
+    }
+
+    provider.groups = ['staff', 'on call, 2nd']
+    expect(await learned()).toEqual([
+      ...['ada', 'ada@idp.example', 'staff,on%20call%2C%202nd', 'ada'],
+    ])
+    // Anyone may enter an address; and a list that does not fit is left out whole.
+    provider.hasVerifiedEmail = false
+    provider.groups = ['staff', ...Array.from({ length: 20 }, (_, at) => `a-group-number-${at}`)]
+    expect(await learned()).toEqual(['ada', '', '', 'ada'])
+    expect(first.logText()).toMatch(/"claim":"groups".*"claim left out: over headers.claimBytes"/)
+    expect((browser.cookies.get('jwt') ?? '').length).toBeLessThan(1000)
   })
 
   test('answers with JSON where Postern sets no cookie', async () => {

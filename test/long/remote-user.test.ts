@@ -11,12 +11,12 @@ const hasRadicale = spawnSync('radicale', ['--version']).status === 0
 if (!hasRadicale) console.warn('skipped: the program radicale is not installed')
 
 /** Radicale trusts the name in X-Remote-User, as many applications made for other proxies do. */
-async function startRadicale(): Promise<number> {
+async function startRadicale(type = 'http_x_remote_user'): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'postern-radicale-'))
   const port = await freePort()
   const options = [
     ...['--config', '', '--server-hosts', `127.0.0.1:${port}`],
-    ...['--auth-type', 'http_x_remote_user', '--rights-type', 'owner_only'],
+    ...['--auth-type', type, '--rights-type', 'owner_only'],
     ...['--storage-filesystem-folder', directory],
   ]
   const child = spawn('radicale', options, { stdio: 'ignore' })
@@ -61,5 +61,54 @@ test.skipIf(!hasRadicale)(
     ).toMatchObject({
       code: 401,
     })
+  },
+)
+
+/** The first version of which it is known. Debian's are older. */
+const readsRemoteUser = hasRadicale && versionOf('radicale') >= 3.9
+if (hasRadicale && !readsRemoteUser) {
+  console.warn('skipped: an application that reads Remote-User; it needs radicale 3.9 from PyPI')
+}
+
+function versionOf(program: string): number {
+  return Number(/^\d+\.\d+/m.exec(String(spawnSync(program, ['--version']).stdout))?.[0])
+}
+
+test.skipIf(!readsRemoteUser)(
+  'an application made for Authelia reads the headers of the preset, and no client can set them',
+  async () => {
+    const port = await startRadicale('http_remote_user')
+    const postern = await startPostern({
+      config: {
+        headers: { preset: 'authelia' },
+        upstreams: { calendar: { targets: [`http://127.0.0.1:${port}`] } },
+      },
+      rules: ['editor, /*, *'],
+      routes: [
+        { path: '/', upstream: 'calendar' },
+        { path: '/admin', upstream: 'calendar', access: 'public', reason: 'a test' },
+      ],
+    })
+    const body = '<propfind xmlns="DAV:"><prop><current-user-principal/></prop></propfind>'
+    const ask = (target: string, headers: readonly string[], as?: string) =>
+      postern.call(`PROPFIND ${target}`, {
+        headers: ['Depth: 0', ...headers],
+        body,
+        ...(as !== undefined && { as }),
+      })
+
+    const lies = ['Remote-User', 'remote_user', 'REMOTE-USER', 'Remote.User', 'Remote-User-Bin']
+    for (const lie of ['X-Other', ...lies].map((name) => `${name}: admin`)) {
+      const own = await ask('/', [lie], 'editor')
+      expect(own.status).toBe(207)
+      expect(own.body).toContain('<href>/editor-user/</href>')
+      // On a public route nobody is logged in.
+      expect((await ask('/admin/', [lie])).status).toBe(403)
+    }
+    // What would happen if Postern let one of them through.
+    const method = 'PROPFIND'
+    const headers = { 'Remote-User': 'admin', depth: '0' }
+    const direct = await fetch(`http://127.0.0.1:${port}/admin/`, { method, headers, body })
+    expect(direct.status).toBe(207)
   },
 )

@@ -11,6 +11,8 @@ export interface CertifiedProvider {
   /** Who logs in next, and their groups. */
   user: string
   groups: readonly string[]
+  /** Whether it has verified their email address. */
+  hasVerifiedEmail: boolean
   /** The sessions of a browser there, as its cookies. */
   readonly cookies: Map<string, string>
   /** Errors of back-channel logouts that it sent. */
@@ -77,8 +79,11 @@ export async function startCertifiedProvider(options: ProviderOptions): Promise<
           }),
         },
       ],
-      claims: { openid: ['sub'], profile: ['preferred_username', 'name'], groups: ['groups'] },
-      scopes: ['openid', 'groups'],
+      claims: {
+        ...{ openid: ['sub'], profile: ['preferred_username', 'name'], groups: ['groups'] },
+        email: ['email', 'email_verified'],
+      },
+      scopes: ['openid', 'groups', 'email'],
       // Claims in the ID token, as Keycloak and Entra ID send them.
       conformIdTokenClaims: false,
       cookies: { keys: ['one', 'two'] },
@@ -97,6 +102,7 @@ export async function startCertifiedProvider(options: ProviderOptions): Promise<
         const claims = async () => ({
           ...{ sub: accountId, preferred_username: accountId, name: `Name of ${accountId}` },
           groups: certified.groups,
+          ...{ email: `${accountId}@idp.example`, email_verified: certified.hasVerifiedEmail },
         })
         return { accountId, claims }
       },
@@ -114,7 +120,7 @@ export async function startCertifiedProvider(options: ProviderOptions): Promise<
           clientId: client.clientId,
           accountId: session.accountId,
         })
-        grant.addOIDCScope('openid profile groups')
+        grant.addOIDCScope('openid profile groups email')
         await grant.save()
         return grant
       },
@@ -128,6 +134,7 @@ export async function startCertifiedProvider(options: ProviderOptions): Promise<
     issuer,
     user: 'ada',
     groups: ['staff'],
+    hasVerifiedEmail: true,
     cookies: new Map(),
     logoutErrors: [],
     logouts: 0,

@@ -1,10 +1,14 @@
+import type { ClaimPicker } from '../../../token/carried-claims.ts'
 import type { Identity, LinkedAccounts, LinkRules } from '../../linked-account.ts'
 import type { Verified } from '../../login-method.ts'
 import type { NameAndPassword, VerifyPassword } from '../../method-kind.ts'
 import type { PasswordHash } from '../../password-hash.ts'
+import { nameBelow } from './distinguished-name.ts'
+import { textsOf } from './entry.ts'
 import type { Person } from './find-person.ts'
 import { type GroupRole, roleOfGroups } from './group-roles.ts'
 import type { Directory } from './open-directory.ts'
+import type { GroupSettings } from './settings.ts'
 
 interface DirectoryCredentialsParts {
   /** The name of the directory, which links belong to. */
@@ -17,6 +21,8 @@ interface DirectoryCredentialsParts {
   /** Unset: accounts keep the role they have. */
   readonly roles?: readonly GroupRole[] | undefined
   readonly rules: Omit<LinkRules, 'syncRole'>
+  readonly groups?: Pick<GroupSettings, 'base'> | undefined
+  readonly pick: ClaimPicker['pick']
 }
 
 /**
@@ -38,11 +44,19 @@ export function createDirectoryCredentials(parts: DirectoryCredentialsParts) {
       parts.passwordHash.verifyDummy(given.password).catch(() => {}),
     ])
     if (person === undefined) return undefined
-    const { groups: _, ...identity } = person
-    return linkedAccounts.signIn(
+    const { groups: _, entry: __, ...identity } = person
+    const verified = await linkedAccounts.signIn(
       { ...identity, provider: name, ...roleOf(person) },
       { ...parts.rules, syncRole: roles !== undefined },
     )
+    return { ...verified, ...parts.pick(person.username, (claim) => claimOf(person, claim)) }
+  }
+
+  function claimOf({ groups, email, displayName, entry }: Person, claim: string): unknown {
+    if (claim === 'email') return email
+    if (claim === 'name') return displayName
+    if (claim !== 'groups') return textsOf(entry, claim)
+    return groups.map((group) => nameBelow(group, parts.groups?.base) ?? group)
   }
 
   function roleOf({ username, groups }: Person): Pick<Identity, 'roleKey' | 'roleProblem'> {

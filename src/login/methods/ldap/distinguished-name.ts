@@ -18,6 +18,19 @@ export function commonName(dn: string): string | undefined {
   return pair?.startsWith('cn=') ? pair.slice(3) : undefined
 }
 
+/**
+ * The `cn` of a group right below this entry, as it is written there. Elsewhere another group may have the
+ * same one, made by someone who administers only a part of the directory.
+ */
+export function nameBelow(dn: string, base: string | undefined): string | undefined {
+  const [first = '', ...above] = splitUnescaped(dn, /[,;]/)
+  if (base === undefined || canonicalDn(above.join(',')) !== canonicalDn(base)) return undefined
+  const [, value] = /^\s*cn\s*=\s*(.*?)\s*$/is.exec(first) ?? []
+  return value === undefined || splitUnescaped(value, /\+/).length > 1
+    ? undefined
+    : unescaped(value)
+}
+
 /** A name without regard to case and surplus blanks. */
 export function canonicalValue(text: string): string {
   return text.normalize('NFKC').toLowerCase().trim().replace(/\s+/g, ' ')

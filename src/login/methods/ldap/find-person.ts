@@ -19,13 +19,18 @@ export interface Person {
   readonly email: string | undefined
   /** DNs, or the values of the configured attribute as they are. */
   readonly groups: readonly string[]
+  readonly entry: DirectoryEntry
 }
 
 /**
  * Asks one server for the person with this name and password; `undefined` if they are wrong.
- * `onRefused` sees why a login was refused, for the log.
+ * `onRefused` sees why a login was refused, for the log. `further` attributes are read, too.
  */
-export function createFindPerson(settings: DirectorySettings, onRefused: (reason: string) => void) {
+export function createFindPerson(
+  settings: DirectorySettings,
+  onRefused: (reason: string) => void,
+  further: () => readonly string[],
+) {
   const { search, userDn, userPrincipal, bindDn, groups } = settings
 
   async function findPerson(
@@ -44,7 +49,7 @@ export function createFindPerson(settings: DirectorySettings, onRefused: (reason
       const searcher = bindDn === undefined ? own : server
       const { username } = person
       return {
-        ...person,
+        ...{ ...person, entry },
         groups: await readGroups(groups, { entry, username }, searcher, deadline),
       }
     } finally {
@@ -144,10 +149,12 @@ export function createFindPerson(settings: DirectorySettings, onRefused: (reason
 
   function wanted(): readonly string[] {
     const { attribute } = groups ?? {}
-    return [...Object.values(settings.attributes), ...(attribute === undefined ? [] : [attribute])]
+    // A directory may refuse a search for something that cannot be the name of an attribute.
+    const names = further().filter((name) => /^[A-Za-z][\w-]*$/.test(name))
+    return [...Object.values(settings.attributes), attribute ?? [], names].flat()
   }
 
-  function toPerson(entry: DirectoryEntry, url: string): Omit<Person, 'groups'> {
+  function toPerson(entry: DirectoryEntry, url: string): Omit<Person, 'groups' | 'entry'> {
     const { subject: subjectAttribute, username: nameAttribute, ...further } = settings.attributes
     const subject = subjectOf(entry, subjectAttribute)
     const username = textOf(entry, nameAttribute)

@@ -22,12 +22,18 @@ export interface Directory {
 const graceMs = 250
 
 /** Connects when the first login needs it: a gateway starts while its directory is unreachable. */
-export function openDirectory(settings: DirectorySettings, log: FeedLog): Directory {
+export function openDirectory(
+  settings: DirectorySettings,
+  log: FeedLog,
+  further: () => readonly string[] = () => [],
+): Directory {
   const { name, timeoutMs } = settings
   const servers = createDirectoryServers(settings, log)
   const gate = createGate(settings.maxConcurrent)
-  const findPerson = createFindPerson(settings, (reason) =>
-    log.warn({ directory: name, reason }, 'directory login refused'),
+  const findPerson = createFindPerson(
+    settings,
+    (reason) => log.warn({ directory: name, reason }, 'directory login refused'),
+    further,
   )
 
   /** Tells operators at the start whether the first login will succeed. */

@@ -14,10 +14,10 @@ const mostBytes = 512
 /** Does not wait for the directory. */
 export async function open(
   { ldap }: LdapLogin,
-  { log, registry, passwordHash, linkedAccounts }: MethodParts,
+  { log, registry, passwordHash, linkedAccounts, claims }: MethodParts,
 ): Promise<OpenLoginMethod> {
   if (ldap === undefined) return {}
-  const directory = openDirectory(ldap, log)
+  const directory = openDirectory(ldap, log, claims.names)
   const verifyInDirectory = counted(directory, registry)
   return {
     passwords: {
@@ -26,6 +26,7 @@ export async function open(
         createDirectoryCredentials({
           ...ldap,
           ...{ passwordHash, linkedAccounts, verifyInDirectory, verifyPassword: own, rules: ldap },
+          pick: claims.pick,
         }),
     },
     details: { directory: directory.states },

@@ -44,6 +44,8 @@ export interface ExternalUser {
   readonly role?: string | undefined
   readonly displayName?: string | undefined
   readonly email?: string | undefined
+  /** What services may learn about the user, such as `groups`, by the names of `headers.claims`. */
+  readonly claims?: Readonly<Record<string, string | readonly string[]>> | undefined
 }
 
 export interface LoginTools {

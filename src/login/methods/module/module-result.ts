@@ -20,10 +20,13 @@ export function readResult(value: unknown): LoginResult {
       `returned ${kind}; return { username }, { subject, username }, 'otp-needed', or undefined for wrong credentials`,
     )
   }
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined)
+  const { claims, ...said } = value
+  if (claims !== undefined && !isRecord(claims))
+    throw new Nonsense('returned claims that are not an object')
+  const entries = Object.entries(said).filter(([, member]) => member !== undefined)
   for (const [name, member] of entries) {
     if (!Object.hasOwn(members, name)) {
-      const hint = didYouMean(name, Object.keys(members))
+      const hint = didYouMean(name, [...Object.keys(members), 'claims'])
       throw new Nonsense(
         `returned an object with the unknown member ${JSON.stringify(name.slice(0, 64))}${hint}`,
       )
@@ -32,8 +35,8 @@ export function readResult(value: unknown): LoginResult {
   }
   const { username, subject, ...rest } = Object.fromEntries(entries) as Record<string, string>
   if (username === undefined) throw new Nonsense('returned an object without username')
-  if (subject !== undefined) return { username, subject, ...rest }
-  const [extra] = Object.keys(rest)
+  if (subject !== undefined) return { username, subject, ...rest, ...(claims && { claims }) }
+  const [extra] = Object.keys({ ...rest, ...(claims && { claims }) })
   if (extra !== undefined) {
     throw new Nonsense(`returned ${extra} without subject; only a linked account gets one`)
   }

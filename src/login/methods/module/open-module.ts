@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { DeepPartial } from '../../../kernel/deep-partial.ts'
 import { Invalid } from '../../../kernel/errors.ts'
+import { claimAt } from '../../../token/claim-path.ts'
 import type { MethodParts, NamedFile, OpenLoginMethod } from '../../method-kind.ts'
 import type { Declaration } from './declaration.ts'
 import { openLoginModule } from './login-module.ts'
@@ -14,7 +15,7 @@ import { describeThrown } from './thrown-error.ts'
 export async function open(login: ModuleLogin, parts: MethodParts): Promise<OpenLoginMethod> {
   const { module: file, moduleTimeoutMs: timeoutMs, moduleAccounts: rules } = login
   if (file === undefined) return {}
-  const { log, registry, findAccount, linkedAccounts } = parts
+  const { log, registry, findAccount, linkedAccounts, claims } = parts
   const module = await openLoginModule({ file, timeoutMs, log, findAccount: shownAccount })
   const { declaration, state } = module
   try {
@@ -41,11 +42,14 @@ export async function open(login: ModuleLogin, parts: MethodParts): Promise<Open
 
   const method = createModuleMethod({
     ...{ module, findAccount },
-    signIn: ({ role: roleKey, ...user }) =>
-      linkedAccounts.signIn(
+    async signIn({ role: roleKey, claims: said = {}, ...user }) {
+      const verified = await linkedAccounts.signIn(
         { provider: name, ...user, roleKey },
         { ...rules, syncRole: true, skipsSecondFactor: !secondFactor },
-      ),
+      )
+      const all: Readonly<Record<string, unknown>> = { name: user.displayName, ...user, ...said }
+      return { ...verified, ...claims.pick(user.username, (claim) => claimAt(all, claim)) }
+    },
     onResult: registry.counter({
       name: 'postern_login_module_results_total',
       help: 'Results of the login module. failed: it threw, timed out, died or returned nonsense.',

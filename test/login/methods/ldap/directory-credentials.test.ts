@@ -7,11 +7,16 @@ const caller = {
 }
 
 test('the directory decides while the hashing of passwords is busy, so that a guess counts', async () => {
-  const person = { subject: 's', username: 'ann', displayName: undefined, email: undefined }
+  const base = 'ou=groups,dc=x'
+  const person = {
+    ...{ subject: 's', username: 'ann', displayName: 'Ann Lee', email: undefined },
+    groups: [`cn=Staff,${base}`, `cn=admins,ou=other,${base}`, 'managers'],
+    entry: { dn: 'uid=ann', values: new Map([['ou', ['Sales', Buffer.of(1)]]]) },
+  }
+  const picked: unknown[] = []
   const verify = createDirectoryCredentials({
     name: 'ldap',
-    verifyInDirectory: async ({ password }) =>
-      password === 'right' ? { ...person, groups: [] } : undefined,
+    verifyInDirectory: async ({ password }) => (password === 'right' ? person : undefined),
     linkedAccounts: { signIn: async () => ({ caller }), isLocal: async () => false },
     verifyPassword: undefined,
     passwordHash: {
@@ -20,8 +25,19 @@ test('the directory decides while the hashing of passwords is busy, so that a gu
       },
     },
     rules: { create: false, linkByUsername: false },
+    groups: { base },
+    pick(whose, find) {
+      const names = ['name', 'email', 'groups', 'OU', 'constructor', 'toString']
+      picked.push(whose, ...names.map(find))
+      return { claims: { name: 'Ann Lee' } }
+    },
   })
 
   expect(await verify({ username: 'ann', password: 'wrong' })).toBeUndefined()
-  expect(await verify({ username: 'ann', password: 'right' })).toEqual({ caller })
+  expect(await verify({ username: 'ann', password: 'right' })).toEqual({
+    ...{ caller, claims: { name: 'Ann Lee' } },
+  })
+  // Another group may have the name of one that is not right below the base.
+  const groups = ['Staff', `cn=admins,ou=other,${base}`, 'managers']
+  expect(picked).toEqual(['ann', 'Ann Lee', undefined, groups, ['Sales'], [], []])
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { nameBelow } from '../../../../src/login/methods/ldap/distinguished-name.ts'
 import { roleOfGroups } from '../../../../src/login/methods/ldap/group-roles.ts'
 
 const admins = 'CN=Gateway Admins,OU=Groups,DC=corp,DC=example'
@@ -55,5 +56,33 @@ describe('the role of a group', () => {
     expect(roleOfGroups([{ value: '中文', role: 'reader' }], ['cn=\\E4\\B8\\AD\\E6\\96\\87'])).toBe(
       'reader',
     )
+  })
+})
+
+describe('the name of a group', () => {
+  const base = 'OU=Groups,DC=corp'
+
+  test.each([
+    ['CN=Gateway Admins,OU=Groups,DC=corp', 'Gateway Admins'],
+    ['cn = Staff , ou = groups , dc=CORP', 'Staff'],
+    ['cn=a\\,b,ou=groups,dc=corp', 'a,b'],
+    ['cn=\\C3\\B8l,ou=groups,dc=corp', 'øl'],
+  ])('is the cn of %s', (dn, name) => {
+    expect(nameBelow(dn, base)).toBe(name)
+  })
+
+  test.each([
+    'cn=admins,ou=other,ou=groups,dc=corp',
+    'cn=admins,ou=groups,dc=corp,dc=example',
+    'cn=admins,dc=corp',
+    'cn=admins+ou=x,ou=groups,dc=corp',
+    'ou=admins,ou=groups,dc=corp',
+    'cn=admins\\,ou=groups,dc=corp',
+    'ou=groups,dc=corp',
+    'admins',
+    '',
+  ])('is not in %j', (dn) => {
+    expect(nameBelow(dn, base)).toBeUndefined()
+    expect(nameBelow(dn, undefined)).toBeUndefined()
   })
 })

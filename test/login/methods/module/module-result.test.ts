@@ -9,6 +9,9 @@ describe('the result of a login module', () => {
     expect(readResult('otp-needed')).toBe('otp-needed')
     expect(readResult({ username: 'ann', role: undefined })).toEqual({ username: 'ann' })
     expect(readResult(user)).toEqual(user)
+    const claims = { groups: ['a', 'b'], unit: 'x' }
+    expect(readResult({ ...user, claims })).toEqual({ ...user, claims })
+    expect(readResult({ ...user, claims: undefined })).toEqual(user)
   })
 
   test.each<[unknown, string]>([
@@ -26,6 +29,10 @@ describe('the result of a login module', () => {
     [{ username: '\ud800' }, 'not plain text'],
     [{ subject: '1' }, 'without username'],
     [{ username: 'ann', role: 'admin' }, 'returned role without subject'],
+    [{ username: 'ann', claims: { groups: [] } }, 'returned claims without subject'],
+    [{ subject: '1', username: 'ann', claims: ['a'] }, 'claims that are not an object'],
+    [{ subject: '1', username: 'ann', claims: 'a' }, 'claims that are not an object'],
+    [{ subject: '1', username: 'ann', claim: {} }, 'did you mean claims?'],
     [{ subject: '', username: 'ann' }, 'a subject that is not a text, or is empty'],
     [{ subject: 5, username: 'ann' }, 'a subject that is not a text, or is empty'],
     [{ subject: '1', username: 'ann', rol: 'admin' }, 'did you mean role?'],

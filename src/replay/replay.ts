@@ -4,8 +4,6 @@ import { createLineReader, readLog } from './read-log.ts'
 import { createTally } from './tally.ts'
 
 /** What a policy answers to the decisions in logs, and what could not be read of them. */
-export type Replay = Awaited<ReturnType<typeof replay>>
-
 interface LogProblem {
   readonly file: string
   readonly line: number

@@ -2,7 +2,8 @@ import { basename } from 'node:path'
 import type { policyDiff } from '../../operations/policy/check-descriptions.ts'
 import { slowNote, slownessOf } from '../../operations/policy/engine-cost.ts'
 import { isPublished } from '../../operations/policy/versions.ts'
-import { type Case, type Level, type ReportRule, type Result, rulesOf } from '../report/report.ts'
+import { type Case, type Level, type Result, rulesOf } from '../report/report.ts'
+import reportRules from '../report/rules.json' with { type: 'json' }
 import { type ReportingOf, reportView } from '../report/write.ts'
 import { noteLines } from '../view.ts'
 import { formatAccess, summaryOf, verdictOf } from './access.ts'
@@ -40,52 +41,12 @@ const parts: ReportingOf<typeof policyDiff, readonly string[]> = {
 }
 export const policyDiffView = reportView(parts)
 
-const kinds: Readonly<
-  Record<ShownChange['severity'], ReportRule & { readonly id: string; readonly level: Level }>
-> = {
-  superuser: {
-    id: 'access-superuser',
-    level: 'error',
-    summary: 'A role may make every call.',
-    help: 'The matcher of model.conf names the role, so no rule limits it. Remove the clause, or approve it.',
-  },
-  unchecked: {
-    id: 'access-unchecked',
-    level: 'error',
-    summary: 'A call needs no permission any more.',
-    help: 'Every authenticated caller may make it, whatever the role. Approve this only if it is intended.',
-  },
-  wide: {
-    id: 'access-wide',
-    level: 'error',
-    summary: 'A role gains a whole range of calls.',
-    help: 'The rule covers every method, or every path that starts with its prefix, including endpoints that do not exist yet. Narrow it, or approve it.',
-  },
-  changing: {
-    id: 'access-changing',
-    level: 'warning',
-    summary: 'A role gains a call that changes data.',
-    help: 'Check that the role, and every role that inherits it, should change this data.',
-  },
-  reading: {
-    id: 'access-reading',
-    level: 'warning',
-    summary: 'A role gains a call that reads data.',
-    help: 'Check that the role, and every role that inherits it, should see this data.',
-  },
-  uncertain: {
-    id: 'access-uncertain',
-    level: 'warning',
-    summary: 'A role may gain access.',
-    help: 'The comparison could not prove that access stays the same. Review the line.',
-  },
-  loss: {
-    id: 'access-lost',
-    level: 'note',
-    summary: 'A role loses a call.',
-    help: 'Requests of this role are refused as soon as the policy is published.',
-  },
+/** How much each matters in a report. */
+const levels: Readonly<Record<ShownChange['severity'], Level>> = {
+  ...{ superuser: 'error', unchecked: 'error', wide: 'error' },
+  ...{ changing: 'warning', reading: 'warning', uncertain: 'warning', loss: 'note' },
 }
+const kinds = reportRules['policy diff']
 
 /** The old side as the user named it, and the files of the new one. */
 interface Compared {
@@ -98,8 +59,8 @@ interface Compared {
 function resultOf(change: ShownChange, { from, files, onlyHere }: Compared): Result {
   const { sign, who, what, notes } = describeChange(change)
   const { origin, severity, line, startsAt } = change
-  const { id: rule, level: usual } = kinds[severity]
-  const level = onlyHere && !change.hasEffect ? 'note' : usual
+  const { id: rule } = kinds[severity]
+  const level = onlyHere && !change.hasEffect ? 'note' : levels[severity]
   const text = [who, ...what].join(' ')
   const place = `${origin.file}:${origin.line}`
   const isAdded = line === 'added'

@@ -5,7 +5,8 @@ import type { TestedCase } from '../../operations/policy/run-tests.ts'
 import type { TestExtras } from '../../operations/policy/test.ts'
 import { count, printable } from '../format.ts'
 import { failureReport } from '../report/failure.ts'
-import type { Case, ReportRule, Result, Suite } from '../report/report.ts'
+import type { Case, Result, Suite } from '../report/report.ts'
+import reportRules from '../report/rules.json' with { type: 'json' }
 import { type ReportingOf, reportView } from '../report/write.ts'
 import { noteLines } from '../view.ts'
 import { findingResults } from './check-view.ts'
@@ -64,7 +65,7 @@ const parts: ReportingOf<typeof policyTest, TestExtras> = {
       verdict: failed === 0 && missing.length === 0 ? 'passed' : 'failed',
       summary: [...summarize(directory, document), ...notes.map((note) => `note: ${note}`)],
       failsAt: 'error',
-      rules: { ...testRules, ...findingRules },
+      rules: { ...reportRules['policy test'], ...findingRules },
       results: [
         ...cases.flatMap(failureResult),
         ...missing,
@@ -130,25 +131,6 @@ function untestedIn({ rules, exclusions }: Tested['coverage']): readonly Granted
 function tooLow({ percent }: Tested['coverage'], min: number): string {
   return `coverage is ${percent} %, below the required ${min} %`
 }
-
-const testRules = {
-  'test-failed': {
-    summary: 'A policy test failed.',
-    help: 'The gateway would answer this call differently. Fix the policy, or change the test if the new answer is intended.',
-  },
-  'no-tests': {
-    summary: 'The policy has no tests.',
-    help: 'Write tests in tests/*_test.yaml of the policy directory.',
-  },
-  'coverage-too-low': {
-    summary: 'Tests cover too few rules.',
-    help: 'Write a test that each uncovered rule or exclusion decides, or lower the required coverage.',
-  },
-  'not-covered': {
-    summary: 'No test covers this rule or exclusion.',
-    help: 'Write a test that it decides. Otherwise a later edit can remove or widen it unnoticed.',
-  },
-} as const satisfies Record<string, ReportRule>
 
 function failureResult({ at, text, failure }: TestedCase): readonly Result[] {
   if (failure === undefined) return []

@@ -2,7 +2,8 @@ import type { DocumentOf } from '../../operations/operation.ts'
 import type { policyCoverage } from '../../operations/policy/check-descriptions.ts'
 import type { CoverageExtras } from '../../operations/policy/coverage.ts'
 import { count, formatTable, printable } from '../format.ts'
-import { type ReportRule, type Result, rulesOf } from '../report/report.ts'
+import { type Result, rulesOf } from '../report/report.ts'
+import reportRules from '../report/rules.json' with { type: 'json' }
 import { type ReportingOf, reportView } from '../report/write.ts'
 import { noteLines } from '../view.ts'
 
@@ -141,81 +142,10 @@ function grantText({ by, roles, method, path }: Granted): string {
 
 const maxRoles = 3
 
-/** A kind of finding: what one operation and what several do, and what it is for another tool. */
-interface Kind extends ReportRule {
-  readonly id: string
-  readonly one: string
-  readonly many: string
-}
+/** What one operation and what several do, and what that is for another tool. The most severe first. */
+const kinds = reportRules['policy coverage operations']
 
-/** The most severe first. */
-const kinds: Readonly<Record<Finding['kind'], Kind>> = {
-  public: {
-    id: 'operation-public',
-    one: 'declares security, but needs no token',
-    many: 'declare security, but need no token',
-    summary: 'An operation declares security, but needs no token.',
-    help: 'Every client can call it. Change the access of its route, or declare "security: []" in the document.',
-  },
-  authenticated: {
-    id: 'operation-unchecked',
-    one: 'declares security, but needs no permission: every valid token is enough',
-    many: 'declare security, but need no permission: every valid token is enough',
-    summary: 'An operation declares security, but needs no permission.',
-    help: 'Every caller with a valid token can call it, whatever the role. Remove the exclusion, or give the route the access "permitted".',
-  },
-  refused: {
-    id: 'operation-refused',
-    one: 'is refused to every caller',
-    many: 'are refused to every caller',
-    summary: 'The gateway refuses an operation to every caller.',
-    help: 'The path or the method is reserved or ambiguous. Rename the operation, or remove it from the document.',
-  },
-  unserved: {
-    id: 'operation-without-route',
-    one: 'has no route: callers get 404',
-    many: 'have no route: callers get 404',
-    summary: 'No route serves an operation.',
-    help: 'Callers get 404. Add a route to the configuration, or give the base path with --base.',
-  },
-  admin: {
-    id: 'operation-admin-only',
-    one: 'is for admin only',
-    many: 'are for admin only',
-    summary: 'Only the role admin may call an operation.',
-    help: 'Add a rule for the roles that need it, or accept that only admin may call it.',
-  },
-  some: {
-    id: 'operation-some-values',
-    one: 'can be called with some values only',
-    many: 'can be called with some values only',
-    summary: 'Roles may call an operation with some values of its parameters only.',
-    help: 'Check that the rules name the values that they should.',
-  },
-  undecided: {
-    id: 'operation-not-checked',
-    one: 'was not checked: this model is too slow',
-    many: 'were not checked: this model is too slow',
-    summary: 'An operation was not checked.',
-    help: 'Casbin evaluates this model, and every decision takes time for every rule.',
-  },
-}
-
-const rules: Readonly<Record<string, ReportRule>> = {
-  ...rulesOf(kinds),
-  'rule-without-operation': {
-    summary: 'A rule or exclusion matches no operation.',
-    help: 'It may be mistyped or outdated.',
-  },
-  'rule-of-other-paths': {
-    summary: 'A rule or exclusion is for paths that no document has.',
-    help: 'It probably belongs to a service whose document you did not give.',
-  },
-  'rule-with-prefix': {
-    summary: 'A rule ends in "*".',
-    help: 'It also matches operations that do not exist yet.',
-  },
-}
+const rules = { ...rulesOf(kinds), ...reportRules['policy coverage rules'] }
 
 function findingResult({ kind, method, path, origin, detail, failsStrict }: Finding): Result {
   const call = `${method} ${path}`

@@ -3,6 +3,7 @@ import type { policyReplay } from '../../../operations/policy/evidence-descripti
 import type { ReplayExtras } from '../../../operations/policy/replay.ts'
 import { printable } from '../../format.ts'
 import type { Result } from '../../report/report.ts'
+import reportRules from '../../report/rules.json' with { type: 'json' }
 import { type ReportingOf, reportView } from '../../report/write.ts'
 import { noteLines } from '../../view.ts'
 import {
@@ -15,17 +16,6 @@ import {
 
 type Document = DocumentOf<typeof policyReplay>
 type FailOn = InputOf<(typeof policyReplay)['input']>['fail-on']
-
-const rules = {
-  'replay-deny': {
-    summary: 'Calls that gateways allowed would be denied.',
-    help: 'The callers get a refusal as soon as the policy is published. Check that they should.',
-  },
-  'replay-allow': {
-    summary: 'Calls that gateways denied would be allowed.',
-    help: 'The callers have tried these calls already. Check that they should succeed.',
-  },
-} as const
 
 const unknown: ReplayExtras = { policy: '', files: [] }
 
@@ -44,7 +34,7 @@ const parts: ReportingOf<typeof policyReplay, ReplayExtras> = {
       ],
       isUnanswered: document.asked === 0,
       failsAt: 'error',
-      rules,
+      rules: reportRules['policy replay'],
       results: document.changes.map((change) => resultOf(change, failOn, files)),
     }
   },

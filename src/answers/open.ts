@@ -48,7 +48,7 @@ function needOf(isOpen: boolean): 'nothing' | 'identity' {
 
 const reasons: Readonly<Partial<Record<OwnEndpoint['name'], string>>> = {
   captcha: 'The captcha is shown before the login.',
-  server: 'It is about the server, not about a path.',
+  server: 'Applies to the whole server, not to one path.',
   'oidc-begin': 'A caller who logs in has no role yet.',
   'oidc-callback': 'The identity provider sends callers here before they have a token.',
   'oidc-logout': 'The identity provider proves with a signed token that a session ended.',

@@ -186,7 +186,7 @@ describe('postern policy open', () => {
       `no permission needed: 6 endpoints of the gateway, 2 routes, 2 exclusions
   policy  policies, r-
 every caller may, without a token
-  OPTIONS  *                   endpoint, answered by the gateway  It is about the server, not about a path.
+  OPTIONS  *                   endpoint, answered by the gateway  Applies to the whole server, not to one path.
   POST     /api/v1/login       endpoint, answered by the gateway  A caller who logs in has no role yet.
   GET      /api/v1/getCaptcha  endpoint, answered by the gateway  The captcha is shown before the login.
   *        /status and below   route, upstream app                Probes have no token.

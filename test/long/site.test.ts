@@ -232,7 +232,7 @@ describe('in a browser', () => {
     ['database is down', 'login-down'],
     ['identity provider is down', 'login-down'],
     ['block an ip address', 'routes,client-ip'],
-    ['make an endpoint public', 'routes,policy-questions'],
+    ['make an endpoint public', 'routes,policy-review'],
     ['revoke all tokens emergency', 'revoke-everything'],
     ['forgot password', 'unlock-user,passwords'],
     ['locked out user', 'unlock-user'],

@@ -101,7 +101,8 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     programs: ['git'],
     files: ['policies'],
   },
-  'docs/policy-questions.md': { commands: 18, ports: [8001], files: ['policies', 'samples'] },
+  'docs/policy-questions.md': { commands: 14, ports: [8001], files: ['policies'] },
+  'docs/policy-review.md': { commands: 3, ports: [8001], files: ['policies', 'samples'] },
   'docs/policy-unused.md': { commands: 2, servers: ['redis', 'postgres'], files: ['policies'] },
   'docs/policy-trust.md': {
     commands: 9,
@@ -132,7 +133,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     servers: ['redis', 'postgres'],
     packed: true,
   },
-  'docs/tutorial-kubernetes.md': { commands: 5 },
+  'docs/tutorial-kubernetes.md': { commands: 7 },
   'docs/tutorial-sso.md': { commands: 17, ports: [3001, 3002, 3003], packed: true },
   'docs/tutorial-two-reviewers.md': {
     commands: 23,

@@ -1,48 +1,26 @@
 import { Type, type ValueOf } from '../../config/schema/type.ts'
 import type { FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { Obstacle } from '../../policy/shadow/promotion.ts'
-import type { Head, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { change, local, question } from '../operation.ts'
-import { accessDiff, testedPolicy } from '../policy/check-descriptions.ts'
-import type { diffDocument } from '../policy/diff-document.ts'
-import { replayed } from '../policy/evidence-descriptions.ts'
-import { engine, problem } from '../policy/schemas.ts'
-import { facts } from '../running/descriptions.ts'
-import {
-  flag,
-  list,
-  nullable,
-  number,
-  optional,
-  text,
-  time,
-  typed,
-  whole,
-  word,
-} from '../schema.ts'
-import type { Convergence } from './convergence.ts'
+import { testedPolicy } from '../policy/check-descriptions.ts'
+import { problem } from '../policy/schemas.ts'
+import { flag, list, nullable, optional, text, time, typed, whole, word } from '../schema.ts'
+import { candidate, key, message, publishing, replay, yes } from './fields.ts'
 import type { proposalDocument } from './proposal-state.ts'
-
-const signed = Type.Object({ statement: text, signatures: list(text) })
-const head = typed<Head>(
-  Type.Object({
-    ...{ revision: text, sequence: whole, author: optional(text), signed: optional(signed) },
-  }),
-)
-const counts = { evaluated: whole, wouldDeny: whole, wouldAllow: whole, failed: whole } as const
-
-const replica = typed<ReplicaReport>(
-  Type.Object({
-    ...{ id: text, revision: optional(text), sequence: optional(whole), at: time },
-    ...{
-      ageSeconds: typed<number>({ type: 'number' }),
-      stale: flag,
-      lost: flag,
-      lastError: optional(text),
-    },
-    ...{ version: text, facts: optional(facts) },
-  }),
-)
+import {
+  checked,
+  counts,
+  type Diff,
+  diff,
+  evaluating,
+  evidence,
+  head,
+  proposal,
+  publication,
+  publishPlan,
+  replica,
+  signed,
+} from './schemas.ts'
 
 export const policyStatus = question({
   name: 'policy status',
@@ -63,30 +41,6 @@ export const policyStatus = question({
   }),
 })
 
-const ground = Type.Object({
-  step: text,
-  rule: Type.Optional(Type.Object({ file: text, line: whole, text })),
-})
-const disagreement = Type.Object(
-  {
-    ...{ would: word('deny', 'allow'), role: text, method: text, live: ground, shadow: ground },
-    ...{ count: whole, first: time, last: time, requestId: text, path: Type.Optional(text) },
-    ...{ domain: Type.Optional(text), userId: Type.Optional(text) },
-  },
-  { title: 'Disagreement' },
-)
-const evaluating = Type.Object(
-  {
-    ...{ id: text, state: word('evaluating', 'failed', 'missing', 'lost', 'ended') },
-    ...{ version: Type.Optional(text), evaluatingMs: number, problem: Type.Optional(text) },
-    ...counts,
-  },
-  { title: 'EvaluatingReplica' },
-)
-const evidence = {
-  replicas: list(evaluating),
-  ...{ ...counts, against: list(text), disagreements: list(disagreement) },
-} as const
 const observed = Type.Object({
   shadow: Type.Object({ revision: text, author: text, message: text, at: time }),
   ...{ live: nullable(text), ...evidence },
@@ -126,30 +80,7 @@ export const policyShadowEnd = change({
   ),
 })
 
-const proposal = {
-  ...{ revision: text, state: word('open', 'approved', 'stale'), author: text, message: text },
-  ...{ at: text, kind: word('push', 'rollback') },
-  over: nullable(text, 'null: nothing was published.'),
-  evidence: Type.Object(
-    {
-      warnings: whole,
-      tests: Type.Optional(Type.Object({ passed: whole, coverage: number })),
-      replay: Type.Optional(
-        Type.Object({
-          ...{ decisions: whole, asked: whole, unchanged: whole, wouldDeny: whole },
-          ...{ wouldAllow: whole, first: optional(text), last: optional(text) },
-        }),
-      ),
-    },
-    { title: 'ProposalEvidence' },
-  ),
-  ...{ signers: list(text), needed: whole },
-  otherSignatures: Type.Integer({ description: 'Signatures that do not count.' }),
-} as const
-
 type ProposalDocument = ReturnType<typeof proposalDocument>
-type Diff = ReturnType<typeof diffDocument>
-const diff = typed<Diff>(accessDiff)
 
 /** One proposal, with what its signatures are about. */
 interface ProposalInFull extends ProposalDocument {
@@ -204,94 +135,6 @@ export const policyProposalDrop = change({
   document: Type.Object({ dropped: text }),
 })
 
-/** Why, which `push` and `propose` require. */
-const message = { short: 'm', value: 'MESSAGE', description: 'reason for this change' } as const
-
-/** What the user accepts about a policy directory. */
-const candidate = {
-  'allow-slow': {
-    local: true,
-    description: 'accept a model that the index cannot answer: every rule adds to each decision',
-  },
-  'allow-empty': {
-    local: true,
-    description: 'accept a policy without rules: only admin keeps access',
-  },
-  accounts: { description: 'warn about roles that have no row in the accounts database' },
-  'no-tests': { description: 'accept a directory without tests; tests that exist still run' },
-} as const
-
-/** The key of the person who publishes or approves, which stays on their machine. */
-const key = {
-  value: 'FILE',
-  local: true,
-  description: 'sign with this private key, for gateways with policy.trust',
-} as const
-
-const replay = {
-  value: 'FILE',
-  once: true,
-  local: true,
-  description: 'before asking, show which decisions of this decision log would change',
-} as const
-
-const yes = { short: 'y', local: true, description: 'publish without asking' } as const
-
-/** What the commands that publish have in common. */
-const publishing = {
-  yes,
-  over: {
-    value: 'REVISION|live',
-    published: true,
-    description: 'publish only if this revision is live; "live" replaces any revision',
-  },
-  ...{ replay, key },
-  author: {
-    value: 'NAME',
-    local: true,
-    description: 'author in the history (default: the owner of the key, else your user name)',
-  },
-  wait: {
-    value: 'SECONDS',
-    number: { min: 0, max: 3600 },
-    description: 'how long to wait for the replicas; 0 checks once (default: 15)',
-  },
-  replicas: {
-    value: 'N',
-    number: { min: 1, max: 10_000, integer: true },
-    description: 'fail unless exactly N replicas use it; each gateway process is a replica',
-  },
-  'no-wait': {
-    description:
-      'publish without checking the replicas, for a first policy before any gateway runs',
-  },
-  'allow-lost': {
-    description:
-      'succeed although replicas are lost or none has reported, for a deployment that replaces them',
-  },
-} as const
-
-const checked = {
-  ...{ replay: optional(replayed), engine, diff: optional(diff) },
-} as const
-const publishPlan = Type.Object({
-  dryRun: Type.Literal(true),
-  ok: Type.Boolean({ description: 'Whether it succeeds if every reporting replica loads it.' }),
-  ...{ revision: text, publishes: flag, parent: nullable(text), ...checked },
-  replicas: optional(list(Type.Object({ id: text, lost: flag }))),
-})
-const publication = Type.Object({
-  ...{ head, parent: optional(text), ...checked },
-  unconfirmed: optional(Type.String({ description: 'Why a failover of Redis could lose it.' })),
-  convergence: optional(
-    typed<Convergence>(
-      Type.Object({
-        ...{ head, replicas: list(replica), behind: list(replica), lost: list(replica) },
-        ...{ expected: optional(whole), problem: optional(text) },
-      }),
-    ),
-  ),
-})
 /** What was published, and who uses it. */
 export type PublishedDocument = ValueOf<typeof publication>
 /** What would be published. */

@@ -47,18 +47,24 @@ export interface ConfigState {
   readonly reloads: { readonly ok: number; readonly failed: number }
 }
 
+/** Accounts created at the first start of the embedded database. */
+export interface FirstAccounts {
+  /** With their passwords. */
+  readonly seeded: readonly SeededAccount[]
+  /** The file that has these passwords. Unset: only a terminal shows them. */
+  readonly passwordFile?: string
+  /** The file that has them until a terminal has shown them: delete it then. */
+  readonly unprintedFile?: string
+}
+
 export interface RunningPostern {
   readonly publicPort: number
   /** 0 in a worker. */
   readonly opsPort: number
   /** `undefined` unless `forwardAuth.enabled`. */
   readonly forwardAuthPort: number | undefined
-  /** Accounts created at the first start of the embedded database, with their passwords. */
-  readonly seeded: readonly SeededAccount[]
-  /** The file that has these passwords. `undefined`: only a terminal shows them. */
-  readonly passwordFile: string | undefined
-  /** The file that has them until a terminal has shown them: delete it then. */
-  readonly unprintedFile: string | undefined
+  /** `undefined` unless this was the first start of the embedded database. */
+  readonly firstAccounts: FirstAccounts | undefined
   /** The policy that was active when it began to listen. */
   readonly revision: string | undefined
   /**

@@ -98,6 +98,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     {
       ...{ ...identity, claims, database, captchaRequired, passwordsPrinted },
       revokeTokensOf: (userId) => feed.revokeUser(userRevocation(userId, mode)),
+      revokeOthers: (token) => feed.revokeUser(userRevocation(token.userId, mode), token),
       revokeToken: feed.revoke,
     },
     assembly,
@@ -121,10 +122,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       revocations: feed,
       sessions: login.sessions,
       policies: policies.current,
-      responsesWith: (current) =>
-        login.responsesWith(current, (token) =>
-          feed.revokeUser(userRevocation(token.userId, mode), token),
-        ),
+      responsesWith: login.responsesWith,
     },
     assembly,
   )
@@ -140,9 +138,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
 
   return {
     ...{ publicPort, opsPort, forwardAuthPort, ops },
-    seeded: login.seeded,
-    passwordFile: login.passwordFile,
-    unprintedFile: login.unprintedFile,
+    firstAccounts: login.firstAccounts,
     revision: revision(),
     takeDecisions: async () => [decisionWatch.take()],
     apply: assembly.apply,

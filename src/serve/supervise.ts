@@ -172,15 +172,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     const { publicPort, forwardAuthPort, revision } = await pool.start()
     hasStarted = true
     return {
-      ...{
-        publicPort,
-        opsPort,
-        forwardAuthPort,
-        seeded: [],
-        passwordFile: undefined,
-        unprintedFile: undefined,
-        revision,
-      },
+      ...{ publicPort, opsPort, forwardAuthPort, revision, firstAccounts: undefined },
       ...{ takeDecisions, apply, close },
     }
   } finally {

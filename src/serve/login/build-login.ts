@@ -19,6 +19,8 @@ export async function buildLogin(
     readonly tokens: Tokens
     readonly cookie: TokenCookie
     readonly crossSite: FindCrossSite
+    /** Revokes every token of the user but this one. */
+    readonly revokeOthers: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
   },
   assembly: Assembly,
 ) {
@@ -29,14 +31,8 @@ export async function buildLogin(
   const login = opened.loginWith({ issueToken: facts.tokens.issue })
   const { redirects } = methods
   const pageWith = await buildPage(config, methods)
-  /**
-   * For each configuration anew. Later than the rest: the revocation list needs the database that
-   * login opens.
-   */
-  const responsesWith = (
-    current: ResponseSettings & { readonly messages: Messages },
-    revokeOthers: (token: VerifiedToken) => Promise<'everywhere' | 'here'>,
-  ) => {
+  /** For each configuration anew. */
+  const responsesWith = (current: ResponseSettings & { readonly messages: Messages }) => {
     const common = {
       login,
       changePassword: createChangePassword({
@@ -45,7 +41,7 @@ export async function buildLogin(
         findAccount: ownPasswords.find,
         passwordHash,
         replacePassword: ownPasswords.replace,
-        revokeOthers,
+        revokeOthers: facts.revokeOthers,
       }),
       throttle,
       record: loginLog.record,
@@ -77,6 +73,5 @@ export async function buildLogin(
     })
   }
 
-  const { seeded, passwordFile, unprintedFile, sessions } = opened
-  return { responsesWith, seeded, passwordFile, unprintedFile, sessions }
+  return { responsesWith, firstAccounts: opened.firstAccounts, sessions: opened.sessions }
 }

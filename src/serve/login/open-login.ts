@@ -87,7 +87,7 @@ export async function openLogin(
   const timeoutMs = config.database.statementTimeoutMs + 250
   const accounts = createAccounts(database, timeoutMs)
   const linkedAccounts = createLinkedAccounts(database, { ...facts, now, timeoutMs })
-  const sessions = openSessions(options, { ...facts, database }, assembly)
+  const sessions = openSessions(options, facts, assembly)
   // Before accounts are created: their passwords would be lost if a module could not be loaded.
   const methods = await openMethods(
     config.login,
@@ -106,9 +106,9 @@ export async function openLogin(
     assembly,
   )
   const isFirst = database.kind === 'embedded' && asWorker === undefined
-  const { seeded, passwordFile, unprintedFile } = isFirst
-    ? await seedFirst(options, { ...facts, database, hash: passwordHash.hash })
-    : { seeded: [], passwordFile: undefined, unprintedFile: undefined }
+  const firstAccounts = isFirst
+    ? await seedFirst(options, { ...facts, hash: passwordHash.hash })
+    : undefined
   // Without the database the costs become known one by one, as accounts log in.
   accounts.passwordCosts().then(passwordHash.expect, () => {})
 
@@ -175,7 +175,7 @@ export async function openLogin(
 
   return {
     ...{ accounts, captchas, database, loginLog, loginWith, methods, passwordHash },
-    ...{ seeded, passwordFile, unprintedFile, sessions, throttle, timeoutMs },
+    ...{ firstAccounts, sessions, throttle, timeoutMs },
   }
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { firstPasswordsFile, writeFirstPasswords } from '../../stores/accounts/first-passwords.ts'
 import { seedAccounts } from '../../stores/accounts/seed.ts'
 import type { Database } from '../../stores/database/database.ts'
-import type { RunningPostern, ServeOptions } from '../options.ts'
+import type { FirstAccounts, ServeOptions } from '../options.ts'
 
 interface SeedFacts {
   readonly database: Database
@@ -19,7 +19,7 @@ interface SeedFacts {
 export async function seedFirst(
   { config, log, isTerminal = false }: ServeOptions,
   { database, hash, passwordsPrinted }: SeedFacts,
-): Promise<Pick<RunningPostern, 'seeded' | 'passwordFile' | 'unprintedFile'>> {
+): Promise<FirstAccounts | undefined> {
   const file = firstPasswordsFile(config.application.dataDirectory)
   const seeded = await seedAccounts(database, hash, {
     keep: (accounts) => writeFirstPasswords(file, accounts),
@@ -28,14 +28,12 @@ export async function seedFirst(
     if (existsSync(file)) {
       log.warn({ file }, 'the first passwords are still in this file: change them, then delete it')
     }
-    return { seeded, passwordFile: undefined, unprintedFile: undefined }
+    return undefined
   }
-  if (isTerminal && passwordsPrinted) {
-    return { seeded, passwordFile: undefined, unprintedFile: file }
-  }
+  if (isTerminal && passwordsPrinted) return { seeded, unprintedFile: file }
   log.warn(
     { file, accounts: seeded.map(({ username }) => username) },
     'created the first accounts; their passwords are in this file: delete it after the first login',
   )
-  return { seeded, passwordFile: file, unprintedFile: undefined }
+  return { seeded, passwordFile: file }
 }

@@ -71,8 +71,8 @@ async function runGateway(options: ServeOptions, io: Io): Promise<number> {
           reservedMs: workersMs,
           configuration,
         })
-  const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
-  const { passwordFile, unprintedFile } = postern
+  const { publicPort, opsPort, forwardAuthPort, revision } = postern
+  const { seeded = [], passwordFile, unprintedFile } = postern.firstAccounts ?? {}
   const workers = count === 1 ? undefined : count
   log.info(
     {

@@ -1,4 +1,5 @@
 import bcrypt from 'bcrypt'
+import { createGate } from '../background/gate.ts'
 import { Fault } from '../kernel/errors.ts'
 import { createHashingThreads } from './hashing-threads.ts'
 import { maxPasswordBytes } from './passwords/password-length.ts'
@@ -16,41 +17,21 @@ export type PasswordHash = ReturnType<typeof createPasswordHash>
  */
 export function createPasswordHash(limits: { concurrency: number; queue: number }) {
   const threads = createHashingThreads()
-  const waiting: (() => void)[] = []
-  let running = 0
+  const inTurn = createGate({
+    running: limits.concurrency,
+    waiting: limits.queue,
+    tooMany: () => new Fault('password-check', { reason: 'too many logins at once' }),
+  })
   let highest = cost
 
-  async function enter(): Promise<void> {
-    if (running < limits.concurrency) {
-      running++
-      return
-    }
-    if (waiting.length >= limits.queue) {
-      throw new Fault('password-check', { reason: 'too many logins at once' })
-    }
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-
-  function leave(): void {
-    const next = waiting.shift()
-    if (next === undefined) running--
-    else next()
-  }
-
-  /** All comparisons of one check share one turn in the queue. */
   async function check(password: string, hash: string | undefined, enabled: boolean) {
-    await enter()
-    try {
-      const bytes = Buffer.from(password)
-      const right = hash !== undefined && (await threads.compare({ password: bytes, hash }))
-      if (right && enabled) return true
-      for (const each of missingCosts(hash, highest)) {
-        await threads.compare({ password: bytes, hash: dummyHash(each) })
-      }
-      return false
-    } finally {
-      leave()
+    const bytes = Buffer.from(password)
+    const right = hash !== undefined && (await threads.compare({ password: bytes, hash }))
+    if (right && enabled) return true
+    for (const each of missingCosts(hash, highest)) {
+      await threads.compare({ password: bytes, hash: dummyHash(each) })
     }
+    return false
   }
 
   /** Adds costs of stored hashes to what a failure takes. */
@@ -68,20 +49,16 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
       const readable = readableHash(hash)
       if (readable !== undefined) expect([costOf(readable)])
       const tooLong = Buffer.byteLength(password) > maxPasswordBytes
-      return tooLong ? check('', undefined, false) : check(password, readable, enabled)
+      // All comparisons of one check share one turn.
+      return inTurn(() =>
+        tooLong ? check('', undefined, false) : check(password, readable, enabled),
+      )
     },
     /** Takes as long as a failure of `verify`: for names that do not exist. */
     async verifyDummy(password: string) {
-      await check(password, undefined, false)
+      await inTurn(() => check(password, undefined, false))
     },
-    async hash(password: string) {
-      await enter()
-      try {
-        return await bcrypt.hash(Buffer.from(password), cost)
-      } finally {
-        leave()
-      }
-    },
+    hash: (password: string) => inTurn(() => bcrypt.hash(Buffer.from(password), cost)),
     /** Ends its threads; checks in progress become Faults. */
     close: threads.close,
   }

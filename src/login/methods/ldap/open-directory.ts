@@ -1,8 +1,9 @@
 import type { FeedLog } from '../../../background/feed-log.ts'
+import { createGate } from '../../../background/gate.ts'
 import { withTimeout } from '../../../background/with-timeout.ts'
 import { Fault } from '../../../kernel/errors.ts'
 import type { NameAndPassword } from '../../method-kind.ts'
-import { createDeadline, type Deadline } from './deadline.ts'
+import { createDeadline } from './deadline.ts'
 import { reasonOf } from './directory-error.ts'
 import { createDirectoryServers } from './directory-servers.ts'
 import { createFindPerson, type Person } from './find-person.ts'
@@ -27,9 +28,14 @@ export function openDirectory(
   log: FeedLog,
   further: () => readonly string[] = () => [],
 ): Directory {
-  const { name, timeoutMs } = settings
+  const { name, timeoutMs, maxConcurrent } = settings
   const servers = createDirectoryServers(settings, log)
-  const gate = createGate(settings.maxConcurrent)
+  // A slow directory holds up a bounded number of logins; the rest get 503 at once.
+  const inTurn = createGate({
+    running: maxConcurrent,
+    waiting: 10 * maxConcurrent,
+    tooMany: () => new Fault('directory', { reason: 'too many logins at once' }),
+  })
   const findPerson = createFindPerson(
     settings,
     (reason) => log.warn({ directory: name, reason }, 'directory login refused'),
@@ -53,8 +59,9 @@ export function openDirectory(
       if (username.includes('\0') || password.includes('\0')) return undefined
 
       const deadline = createDeadline(timeoutMs)
-      const work = gate(deadline, () =>
-        servers.on(deadline, (server, left) => findPerson(given, server, left)),
+      const work = inTurn(
+        () => servers.on(deadline, (server, left) => findPerson(given, server, left)),
+        deadline.leftMs(),
       )
       return withTimeout(timeoutMs + graceMs, work).catch((error: unknown) => {
         if (error instanceof Fault) throw error
@@ -65,50 +72,5 @@ export function openDirectory(
     async close() {
       servers.close()
     },
-  }
-}
-
-type Gate = <T>(deadline: Deadline, work: () => Promise<T>) => Promise<T>
-
-/**
- * Lets `most` pieces of work run at once, and ten times as many wait. A slow directory then holds up a
- * bounded number of logins, and the rest get 503 at once.
- */
-function createGate(most: number): Gate {
-  const waiting = new Set<() => void>()
-  let running = 0
-
-  function leave(): void {
-    const [next] = waiting
-    if (next === undefined) running--
-    else {
-      waiting.delete(next)
-      next()
-    }
-  }
-
-  async function enter(deadline: Deadline): Promise<void> {
-    if (running < most) {
-      running++
-      return
-    }
-    const tooMany = () => new Fault('directory', { reason: 'too many logins at once' })
-    if (waiting.size >= 10 * most) throw tooMany()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    waiting.add(resolve)
-    await withTimeout(deadline.leftMs(), promise).catch(() => {
-      // Its turn may have come in the same moment.
-      if (!waiting.delete(resolve)) leave()
-      throw tooMany()
-    })
-  }
-
-  return async (deadline, work) => {
-    await enter(deadline)
-    try {
-      return await work()
-    } finally {
-      leave()
-    }
   }
 }

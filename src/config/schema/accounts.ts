@@ -1,9 +1,11 @@
 import { ALPHANUMERIC, DATABASE_URL, ORIGIN, SERVER_NAME } from './patterns.ts'
 import {
+  choice,
   DAY_MS,
   DAY_SECONDS,
   flag,
   integer,
+  list,
   milliseconds,
   optionalFile,
   optionalInteger,
@@ -72,18 +74,13 @@ export const cookieSettings = section(
       description:
         'SameSite attribute of the cookie: when browsers send it with requests from other sites. strict: never; lax: when a link is followed; none: always.',
     }),
-    trustedOrigins: Type.Array(
+    trustedOrigins: list(
       string(
         { maxLength: 256, pattern: ORIGIN },
         'Origin as browsers send it, such as https://app.example.com, without a path.',
       ),
-      {
-        default: [],
-        maxItems: 100,
-        uniqueItems: true,
-        description:
-          'Other origins whose pages may send state-changing requests with the cookie. The origin of the gateway always may.',
-      },
+      { default: [], maxItems: 100 },
+      'Other origins whose pages may send state-changing requests with the cookie. The origin of the gateway always may.',
     ),
   },
 )
@@ -99,11 +96,10 @@ export const databaseSettings = section('Database of accounts and the login log.
   ),
   connectTimeoutMs: milliseconds(1500, 1, 'Timeout for connecting to the database'),
   statementTimeoutMs: milliseconds(1500, 1, 'Timeout of one statement'),
-  migrate: Type.Enum(['auto', 'never'], {
-    default: 'auto',
-    description:
-      'When missing tables are created. auto: at startup; never: only by "postern db migrate".',
-  }),
+  migrate: choice(
+    ['auto', 'never'],
+    'When missing tables are created. auto: at startup; never: only by "postern db migrate".',
+  ),
 })
 
 export const captchaSettings = section('Captcha at login.', {
@@ -125,11 +121,10 @@ export const revocationSettings = section('List of revoked tokens.', {
     { default: 60_000, from: 1000, to: DAY_MS },
     'Time without confirmation by its store after which the list is stale, in milliseconds.',
   ),
-  whenStale: Type.Enum(['serve', 'refuse'], {
-    default: 'serve',
-    description:
-      'What to do while the list is stale. serve: keep using it; refuse: answer 503 to every token issued before it became stale.',
-  }),
+  whenStale: choice(
+    ['serve', 'refuse'],
+    'What to do while the list is stale. serve: keep using it; refuse: answer 503 to every token issued before it became stale.',
+  ),
   snapshot: optionalFile(
     'File that keeps the list of revoked tokens, to start with while its store is unreachable. Each gateway needs its own file; workers append their number. Not used when the list is in the embedded database. Unset: revocations.snapshot beside policy.snapshot, or in application.dataDirectory.',
   ),

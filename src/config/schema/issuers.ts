@@ -4,6 +4,7 @@ import {
   flag,
   group,
   integer,
+  list,
   optionalFile,
   optionalString,
   string,
@@ -73,7 +74,7 @@ const issuer = group('One issuer: how its tokens are verified, and which callers
     false,
     'Find the keys through the discovery document of the issuer (OpenID Connect), instead of jwksUri.',
   ),
-  algorithms: Type.Array(
+  algorithms: list(
     Type.Enum(
       [
         ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
@@ -81,12 +82,8 @@ const issuer = group('One issuer: how its tokens are verified, and which callers
       ],
       { description: 'Algorithm. Shared secrets (HS256) are not supported.' },
     ),
-    {
-      default: ['RS256', 'ES256'],
-      minItems: 1,
-      uniqueItems: true,
-      description: 'Accepted signature algorithms.',
-    },
+    { default: ['RS256', 'ES256'], minItems: 1 },
+    'Accepted signature algorithms.',
   ),
   claims: claimSettings,
   roles: Type.Array(role, {

@@ -1,10 +1,12 @@
 import {
   certificateFiles,
+  choice,
   DAY_MS,
   directory,
   flag,
   hostNames,
   integer,
+  list,
   listening,
   milliseconds,
   optionalGroup,
@@ -43,25 +45,16 @@ export const applicationSettings = section('Mode, public listener and worker pro
     'login.example.com',
     'Hosts that are served besides those of the routes; requests for other hosts get 404. Unset: the hosts of the routes, or every host if a route has none.',
   ),
-  trustedProxies: Type.Array(
+  trustedProxies: list(
     string({ maxLength: 64 }, 'IP address, or CIDR range such as 10.0.0.0/8.'),
-    {
-      default: [],
-      maxItems: 256,
-      uniqueItems: true,
-      reloads: true,
-      description:
-        'Proxies in front of Postern whose X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host headers are trusted.',
-    },
+    { default: [], maxItems: 256, reloads: true },
+    'Proxies in front of Postern whose X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host headers are trusted.',
   ),
 })
 
 export const tlsSettings = optionalGroup('TLS on the public listener. Unset: plain HTTP.', {
   ...certificateFiles,
-  minVersion: Type.Enum(['TLSv1.2', 'TLSv1.3'], {
-    default: 'TLSv1.2',
-    description: 'Minimum TLS version of clients.',
-  }),
+  minVersion: choice(['TLSv1.2', 'TLSv1.3'], 'Minimum TLS version of clients.'),
 })
 
 export const opsSettings = section(

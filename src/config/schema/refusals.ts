@@ -1,5 +1,5 @@
 import { LANGUAGE_TAG, MESSAGE_KIND, NOT_BLANK } from './patterns.ts'
-import { reloading, string, text } from './setting-builders.ts'
+import { choice, reloading, string, text } from './setting-builders.ts'
 import { Type } from './type.ts'
 
 const ownTexts = Type.Record(
@@ -14,11 +14,10 @@ export const refusalsSettings = reloading('Responses to refused requests.', {
     description:
       'Value of code in the body when the role lacks permission. The HTTP status does not depend on it.',
   }),
-  status: Type.Enum(['envelope', 'real'], {
-    default: 'envelope',
-    description:
-      'HTTP status of refusals: envelope (200, the code is in the body) or real (401 with WWW-Authenticate, 403, 429, 400). The body is the same.',
-  }),
+  status: choice(
+    ['envelope', 'real'],
+    'HTTP status of refusals: envelope (200, the code is in the body) or real (401 with WWW-Authenticate, 403, 429, 400). The body is the same.',
+  ),
   language: text(
     'en',
     'Language of messages for clients whose Accept-Language names none that Postern has: en, zh or a language of refusals.messages.',

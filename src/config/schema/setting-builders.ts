@@ -1,4 +1,4 @@
-import type { TProperties } from 'typebox'
+import type { TProperties, TSchema } from 'typebox'
 import { HEADER_NAME, HOST, HOST_PATTERN, UPSTREAM_NAME } from './patterns.ts'
 import { Type } from './type.ts'
 
@@ -50,6 +50,29 @@ export const optionalInteger = ({ from, to }: Bounds, description: string) =>
 
 export const flag = (value: boolean, description: string) =>
   Type.Boolean({ default: value, description })
+
+/** One of these texts. The first is the default. */
+export const choice = <Values extends string[]>(
+  values: readonly [...Values],
+  description: string,
+) => Type.Enum<Values>(values, { default: values[0], description })
+
+interface ListOptions {
+  readonly default?: readonly string[]
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly reloads?: boolean
+}
+
+/** A list without duplicates. */
+export const list = <Item extends TSchema>(item: Item, options: ListOptions, description: string) =>
+  Type.Array(item, { ...options, uniqueItems: true, description })
+
+export const optionalList = <Item extends TSchema>(
+  item: Item,
+  options: ListOptions,
+  description: string,
+) => Type.Optional(list(item, options, description))
 
 interface TextOptions {
   readonly default?: string

@@ -1,9 +1,11 @@
 import { CLAIM_NAME, KEY_LINE, PRINTABLE, REDIS_URL } from './patterns.ts'
 import {
+  choice,
   directory,
   file,
   flag,
   integer,
+  list,
   milliseconds,
   optionalFile,
   optionalGroup,
@@ -35,22 +37,19 @@ export const redisSettings = section(
 )
 
 export const policySettings = section('Policy: what each role may do.', {
-  source: Type.Enum(['files', 'redis'], {
-    default: 'files',
-    description:
-      'Source of the policy. files: policy.directory; redis: what "postern policy push" published.',
-  }),
+  source: choice(
+    ['files', 'redis'],
+    'Source of the policy. files: policy.directory; redis: what "postern policy push" published.',
+  ),
   directory: directory(
     'policies',
     'Directory with model.conf, the rules and exclusions.yaml. Watched for changes.',
   ),
-  openapi: Type.Array(file('Path of an OpenAPI document.'), {
-    default: [],
-    maxItems: 100,
-    uniqueItems: true,
-    description:
-      'OpenAPI documents of the services, as file paths. "postern policy names", "policy matrix" and the console also list their operations. Not used for decisions. Default: none.',
-  }),
+  openapi: list(
+    file('Path of an OpenAPI document.'),
+    { default: [], maxItems: 100 },
+    'OpenAPI documents of the services, as file paths. "postern policy names", "policy matrix" and the console also list their operations. Not used for decisions. Default: none.',
+  ),
   pollSeconds: integer(
     { default: 3, from: 1, to: 5 },
     'Interval at which the source is polled for changes whose notification was lost, in seconds.',

@@ -3,6 +3,7 @@ import {
   flag,
   headerName,
   integer,
+  list,
   optionalString,
   reloading,
   section,
@@ -57,14 +58,10 @@ export const identitySettings = section('Caller identity that upstreams can veri
         { default: 60, from: 10, to: 3600 },
         'Lifetime of an assertion, in seconds.',
       ),
-      claims: Type.Array(
+      claims: list(
         Type.String({ maxLength: 256, pattern: CLAIM_NAME, description: 'A claim.' }),
-        {
-          default: [],
-          uniqueItems: true,
-          description:
-            'Claims of headers.claims or others, sent in the claim claims of the assertion.',
-        },
+        { default: [] },
+        'Claims of headers.claims or others, sent in the claim claims of the assertion.',
       ),
     },
   ),

@@ -3,6 +3,7 @@ import {
   optionalFile,
   optionalGroup,
   optionalInteger,
+  optionalList,
   optionalString,
   string,
 } from '../setting-builders.ts'
@@ -24,12 +25,10 @@ const headerEdits = (which: string, description: string) =>
   optionalGroup(description, {
     set: headerValues(`${which} headers to set, replacing any value. Unset: none.`),
     add: headerValues(`${which} headers to add beside existing ones. Unset: none.`),
-    remove: Type.Optional(
-      Type.Array(string({ pattern: HEADER_NAME }, 'Name of a header.'), {
-        maxItems: 100,
-        uniqueItems: true,
-        description: `${which} headers to remove. Unset: none.`,
-      }),
+    remove: optionalList(
+      string({ pattern: HEADER_NAME }, 'Name of a header.'),
+      { maxItems: 100 },
+      `${which} headers to remove. Unset: none.`,
     ),
   })
 

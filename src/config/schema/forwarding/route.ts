@@ -8,6 +8,7 @@ import {
   UPSTREAM_NAME,
 } from '../patterns.ts'
 import {
+  choice,
   DAY_MS,
   flag,
   group,
@@ -15,6 +16,7 @@ import {
   integer,
   optionalGroup,
   optionalInteger,
+  optionalList,
   optionalString,
   string,
   TIB,
@@ -77,14 +79,10 @@ const routeMatch = {
     'api.example.com',
     'Hosts of the route. An exact host takes precedence over a wildcard, a longer wildcard over a shorter one. Unset: any host.',
   ),
-  methods: Type.Optional(
-    Type.Array(string({ pattern: HTTP_METHOD }, 'Method in upper case, such as GET.'), {
-      minItems: 1,
-      maxItems: 40,
-      uniqueItems: true,
-      description:
-        'Methods of the route; others go to the next route that matches. GET does not include HEAD. Unset: any method.',
-    }),
+  methods: optionalList(
+    string({ pattern: HTTP_METHOD }, 'Method in upper case, such as GET.'),
+    { minItems: 1, maxItems: 40 },
+    'Methods of the route; others go to the next route that matches. GET does not include HEAD. Unset: any method.',
   ),
 }
 
@@ -92,11 +90,10 @@ const routeMatch = {
 const sticky = optionalGroup(
   'Send the requests of a client to the same target of the upstream while that is available. {}: by cookie. Unset: every request goes to the target that balance chooses.',
   {
-    by: Type.Enum(['cookie', 'user'], {
-      default: 'cookie',
-      description:
-        'What a client is recognized by. cookie: a cookie that the gateway sets; user: the user ID in the token, which public routes do not have.',
-    }),
+    by: choice(
+      ['cookie', 'user'],
+      'What a client is recognized by. cookie: a cookie that the gateway sets; user: the user ID in the token, which public routes do not have.',
+    ),
     cookie: optionalString(
       { pattern: COOKIE_NAME },
       'Name of the cookie. Upstreams never get a cookie with this name. Unset: postern-target.',
@@ -118,11 +115,10 @@ export const route = group('Path prefix and the upstream that serves it.', {
     { pattern: UPSTREAM_NAME },
     'Name of the upstream that serves the route, as defined under upstreams. Unset: allowed with forwardAuth only, where another proxy forwards.',
   ),
-  access: Type.Enum(['permitted', 'authenticated', 'public'], {
-    default: 'permitted',
-    description:
-      'What a request needs. permitted: a valid token and permission; authenticated: a valid token; public: neither.',
-  }),
+  access: choice(
+    ['permitted', 'authenticated', 'public'],
+    'What a request needs. permitted: a valid token and permission; authenticated: a valid token; public: neither.',
+  ),
   reason: optionalString(
     { minLength: 1, maxLength: 1024, pattern: NOT_BLANK },
     'Why the route is this open. Required on public routes. Unset: no reason.',
@@ -141,31 +137,23 @@ export const route = group('Path prefix and the upstream that serves it.', {
       encodedQuestionMark: flag(false, 'Accept %3F in a path, as in why%3F.md.'),
     },
   ),
-  unexpectedBody: Type.Enum(['forward', 'reject'], {
-    default: 'forward',
-    description:
-      'What to do with a body on GET, HEAD, OPTIONS or DELETE. forward: send it on a connection that is closed afterwards; reject: answer 400.',
-  }),
-  passHeaders: Type.Optional(
-    Type.Array(string({ pattern: HEADER_NAME }, 'Name of a request header.'), {
-      maxItems: 100,
-      uniqueItems: true,
-      description:
-        'Client headers of the families X-Accel-*, X-Sendfile*, X-Envoy-* and X-Middleware-* to forward on this route. Unset: none of them.',
-    }),
+  unexpectedBody: choice(
+    ['forward', 'reject'],
+    'What to do with a body on GET, HEAD, OPTIONS or DELETE. forward: send it on a connection that is closed afterwards; reject: answer 400.',
   ),
-  rewriteLocation: Type.Enum(['off', 'upstream'], {
-    default: 'off',
-    description:
-      "What to do with Location and Content-Location of responses. upstream: turn the upstream's own address into a path of this route, and undo replacePrefix; off: relay them unchanged.",
-  }),
-  carriers: Type.Optional(
-    Type.Array(string({ pattern: CARRIER }, 'Carrier of a token.'), {
-      maxItems: 8,
-      uniqueItems: true,
-      description:
-        "Where this route looks for the caller's token: header (Authorization), query (token), cookie (jwt); for service tokens also basic (the password of HTTP Basic) and headers such as X-API-Key. What the other carriers have is the service's own and is forwarded unless Postern signed it. Unset: all three, and none is forwarded.",
-    }),
+  passHeaders: optionalList(
+    string({ pattern: HEADER_NAME }, 'Name of a request header.'),
+    { maxItems: 100 },
+    'Client headers of the families X-Accel-*, X-Sendfile*, X-Envoy-* and X-Middleware-* to forward on this route. Unset: none of them.',
+  ),
+  rewriteLocation: choice(
+    ['off', 'upstream'],
+    "What to do with Location and Content-Location of responses. upstream: turn the upstream's own address into a path of this route, and undo replacePrefix; off: relay them unchanged.",
+  ),
+  carriers: optionalList(
+    string({ pattern: CARRIER }, 'Carrier of a token.'),
+    { maxItems: 8 },
+    "Where this route looks for the caller's token: header (Authorization), query (token), cookie (jwt); for service tokens also basic (the password of HTTP Basic) and headers such as X-API-Key. What the other carriers have is the service's own and is forwarded unless Postern signed it. Unset: all three, and none is forwarded.",
   ),
   forwardCredentials: flag(false, "Forward the caller's token to the upstream."),
   limit: optionalGroup('Rate limit of the route. Unset: no limit.', {
@@ -179,11 +167,10 @@ export const route = group('Path prefix and the upstream that serves it.', {
       { from: 1, to: 1_000_000_000 },
       'Requests that may come at once; then one more is allowed every seconds / requests (token bucket). Unset: all of them, in windows of the clock.',
     ),
-    by: Type.Enum(['caller', 'address', 'role', 'service'], {
-      default: 'caller',
-      description:
-        'What requests are counted by: caller, address, role (all its callers together) or service (all requests to the upstream). Public routes require address or service.',
-    }),
+    by: choice(
+      ['caller', 'address', 'role', 'service'],
+      'What requests are counted by: caller, address, role (all its callers together) or service (all requests to the upstream). Public routes require address or service.',
+    ),
   }),
   ...shapingSettings,
   ...headerShapingSettings,

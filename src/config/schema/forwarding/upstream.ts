@@ -1,9 +1,11 @@
 import { HOST_HEADER, REQUEST_TARGET, SERVER_NAME } from '../patterns.ts'
 import {
+  choice,
   DAY_MS,
   flag,
   group,
   integer,
+  list,
   milliseconds,
   optionalFile,
   optionalGroup,
@@ -60,7 +62,7 @@ const outlier = section(
 const url = { minLength: 1, maxLength: 1024 }
 
 /** The servers of an upstream. */
-const targets = Type.Array(
+const targets = list(
   Type.Union(
     [
       Type.String(url),
@@ -80,13 +82,8 @@ const targets = Type.Array(
         'Server of the upstream: scheme, host and port, such as http://orders:8080, or url and weight.',
     },
   ),
-  {
-    minItems: 1,
-    maxItems: 256,
-    uniqueItems: true,
-    description:
-      'Servers of the upstream, each as scheme, host and port, such as http://orders:8080, or as url and weight.',
-  },
+  { minItems: 1, maxItems: 256 },
+  'Servers of the upstream, each as scheme, host and port, such as http://orders:8080, or as url and weight.',
 )
 
 const unused = 'Without effect, and accepted for configurations of 0.1'
@@ -143,11 +140,10 @@ export const upstream = group('Service that requests are forwarded to.', {
       ),
     },
   ),
-  protocol: Type.Enum(['http1', 'h2', 'h2c', 'auto'], {
-    default: 'http1',
-    description:
-      'Protocol to targets. http1: HTTP/1.1. h2: HTTP/2 over TLS (https targets). h2c: HTTP/2 without TLS, by prior knowledge (http targets), as gRPC services in a cluster speak it. auto: https targets choose between HTTP/2 and HTTP/1.1; http targets get HTTP/1.1.',
-  }),
+  protocol: choice(
+    ['http1', 'h2', 'h2c', 'auto'],
+    'Protocol to targets. http1: HTTP/1.1. h2: HTTP/2 over TLS (https targets). h2c: HTTP/2 without TLS, by prior knowledge (http targets), as gRPC services in a cluster speak it. auto: https targets choose between HTTP/2 and HTTP/1.1; http targets get HTTP/1.1.',
+  ),
   http2: section('HTTP/2 connections to targets.', {
     streams: integer(
       { default: 100, from: 1, to: 1000 },
@@ -189,11 +185,10 @@ export const upstream = group('Service that requests are forwarded to.', {
     'Timeout between two reads of a response body or two writes of a request body, in milliseconds.',
   ),
   queueTimeoutMs: milliseconds(5000, 1, 'Timeout for a request that waits for a free connection'),
-  balance: Type.Enum(['round-robin', 'least-outstanding'], {
-    default: 'round-robin',
-    description:
-      'Load balancing. least-outstanding: the target with the fewest requests in progress.',
-  }),
+  balance: choice(
+    ['round-robin', 'least-outstanding'],
+    'Load balancing. least-outstanding: the target with the fewest requests in progress.',
+  ),
   retries: integer(
     { default: 1, from: 0, to: 10 },
     'Retries of a GET, HEAD, OPTIONS, PUT or DELETE without a body after its connection broke. Requests that no target can have received are retried in any case.',

@@ -1,9 +1,11 @@
 import { LDAP_ATTRIBUTE, LDAP_URL, METHOD_NAME, SERVER_NAME } from '../patterns.ts'
 import {
+  choice,
   DAY_MS,
   flag,
   group,
   integer,
+  list,
   milliseconds,
   optionalFile,
   optionalGroup,
@@ -23,10 +25,10 @@ const search = group('Finds the entry of a person by the typed name. Unset: set 
     { default: '(&(objectClass=person)(uid={username}))', minLength: 1, maxLength: 1024 },
     'Filter that finds one person. {username} is what the user typed, escaped, and must be compared as a whole: (uid={username}).',
   ),
-  scope: Type.Enum(['sub', 'one'], {
-    default: 'sub',
-    description: 'How deep to search. sub: the whole tree under the base; one: its children.',
-  }),
+  scope: choice(
+    ['sub', 'one'],
+    'How deep to search. sub: the whole tree under the base; one: its children.',
+  ),
 })
 
 const groups = group('Groups of a person, for roles. Unset: none.', {
@@ -62,17 +64,13 @@ export const ldapSetting = optionalGroup(
       { default: 'ldap', pattern: METHOD_NAME },
       'Name of the directory in logs, metrics and links of accounts.',
     ),
-    urls: Type.Array(
+    urls: list(
       string(
         { maxLength: 512, pattern: LDAP_URL },
         'Server: ldaps://host:636, or ldap://host:389 with startTls.',
       ),
-      {
-        minItems: 1,
-        maxItems: 10,
-        uniqueItems: true,
-        description: 'Servers of the directory. One that fails is asked last for 30 seconds.',
-      },
+      { minItems: 1, maxItems: 10 },
+      'Servers of the directory. One that fails is asked last for 30 seconds.',
     ),
     startTls: flag(
       false,

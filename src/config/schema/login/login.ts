@@ -4,6 +4,7 @@ import {
   flag,
   hostNames,
   integer,
+  list,
   optionalFile,
   optionalString,
   reloading,
@@ -11,7 +12,6 @@ import {
   string,
   text,
 } from '../setting-builders.ts'
-import { Type } from '../type.ts'
 import { ldapSetting } from './ldap.ts'
 import { oidcSetting } from './oidc.ts'
 
@@ -84,13 +84,11 @@ export const pagesSettings = reloading(
 const secondFactorSettings = section(
   'One-time codes (TOTP) as a second factor. Accounts that "postern user totp" enrolled always need one.',
   {
-    roles: Type.Array(string({ minLength: 1, maxLength: 128 }, 'Role key, such as admin.'), {
-      default: [],
-      maxItems: 100,
-      uniqueItems: true,
-      description:
-        'Roles whose accounts must have one-time codes: login refuses those that are not enrolled. Logins through login.oidc are not affected.',
-    }),
+    roles: list(
+      string({ minLength: 1, maxLength: 128 }, 'Role key, such as admin.'),
+      { default: [], maxItems: 100 },
+      'Roles whose accounts must have one-time codes: login refuses those that are not enrolled. Logins through login.oidc are not affected.',
+    ),
     issuer: string(
       { default: 'Postern', minLength: 1, maxLength: 64, pattern: TOTP_ISSUER },
       'Name that authenticator apps show above the code, such as that of your product.',

@@ -1,8 +1,10 @@
 import { CLAIM_NAME, METHOD_NAME, NOT_BLANK, PRINTABLE, SCOPE } from '../patterns.ts'
 import {
+  choice,
   flag,
   group,
   integer,
+  list,
   optionalFile,
   optionalString,
   section,
@@ -83,28 +85,23 @@ const provider = group('One OpenID Connect provider.', {
   clientSecretFile: optionalFile(
     'Path of a file with the client secret. Read at every login, so that it can be replaced. Unset: see clientSecret.',
   ),
-  clientAuth: Type.Enum(['basic', 'post', 'none'], {
-    default: 'basic',
-    description:
-      'How Postern sends its client secret: in the Authorization header (basic), in the body (post), or not at all (none, a public client).',
-  }),
-  scopes: Type.Array(string({ pattern: SCOPE }, 'Scope.'), {
-    default: ['openid', 'profile', 'email'],
-    minItems: 1,
-    maxItems: 50,
-    uniqueItems: true,
-    description: 'Scopes to request. openid is required.',
-  }),
+  clientAuth: choice(
+    ['basic', 'post', 'none'],
+    'How Postern sends its client secret: in the Authorization header (basic), in the body (post), or not at all (none, a public client).',
+  ),
+  scopes: list(
+    string({ pattern: SCOPE }, 'Scope.'),
+    { default: ['openid', 'profile', 'email'], minItems: 1, maxItems: 50 },
+    'Scopes to request. openid is required.',
+  ),
   redirectUri: url(
     'Callback as browsers see it, such as https://app.example.com/api/v1/login/oidc/NAME/callback. Register it at the provider.',
   ),
-  appRedirectUris: Type.Array(url('Redirect URI of an application.'), {
-    default: [],
-    maxItems: 50,
-    uniqueItems: true,
-    description:
-      'Redirect URIs of single-page applications that finish the login with POST /api/v1/login. Register them at the provider.',
-  }),
+  appRedirectUris: list(
+    url('Redirect URI of an application.'),
+    { default: [], maxItems: 50 },
+    'Redirect URIs of single-page applications that finish the login with POST /api/v1/login. Register them at the provider.',
+  ),
   idTokenAlgorithm: Type.Enum(
     [
       ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),

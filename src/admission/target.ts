@@ -32,10 +32,10 @@ export function readTarget(
   if (isServerWide(method, target)) return { path: serverWide, query: '' }
   if (target.length > maxTargetBytes) return { refusal: 'target-too-long' }
 
-  const mark = target.indexOf('?')
-  const path = readPath(mark === -1 ? target : target.slice(0, mark), method, host)
+  const raw = pathOf(target)
+  const path = readPath(raw, method, host)
   if (path === undefined) return { refusal: 'ambiguous-path' }
-  const query = mark === -1 ? '' : target.slice(mark + 1)
+  const query = target.slice(raw.length + 1)
   if (isPlainQuery(query)) return { path, query }
   return { refusal: 'ambiguous-path', reason: 'invalid character in the query' }
 }

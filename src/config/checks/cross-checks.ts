@@ -15,7 +15,7 @@ import { checkEndpoints, checkRoutes } from './forwarding/routes.ts'
 import { checkUpstreams } from './forwarding/upstreams.ts'
 import { checkHosts } from './hosts.ts'
 import { checkIssuers } from './issuers.ts'
-import { checkListeners } from './listeners.ts'
+import { checkListeners, listenersOf } from './listeners.ts'
 import { checkLoginMethods, checkLoginPage } from './login.ts'
 import { checkPolicySource } from './policy-source.ts'
 import { checkRefusals } from './refusals.ts'
@@ -115,19 +115,12 @@ function checkLoginLog({ logger }: Draft, report: Report): void {
 }
 
 function checkPorts(draft: Draft, report: Report): void {
-  const { application, ops, forwardAuth } = draft
-  const ports = [
-    ['application.port', application?.port],
-    ['ops.port', ops?.port],
-    ['forwardAuth.port', forwardAuth?.enabled ? forwardAuth.port : 0],
-    ['console.port', draft.console?.enabled ? draft.console.port : 0],
-  ] as const
-
-  for (const [index, [at, port]] of ports.entries()) {
+  const listeners = listenersOf(draft).map(({ name, port }) => ({ at: `${name}.port`, port }))
+  for (const [index, { at, port }] of listeners.entries()) {
     // With 0 the system assigns a free port.
-    const other = port === 0 ? undefined : ports.slice(0, index).find(([, it]) => it === port)
-    if (other === undefined || report.hasProblem(at) || report.hasProblem(other[0])) continue
-    report.problem(at, `: ${port} is already used by ${other[0]}; use another port`)
+    const other = port ? listeners.slice(0, index).find((one) => one.port === port) : undefined
+    if (other === undefined || report.hasProblem(at) || report.hasProblem(other.at)) continue
+    report.problem(at, `: ${port} is already used by ${other.at}; use another port`)
   }
 }
 

@@ -60,7 +60,7 @@ export function checkLoginPage({ application, login, cookie, pages }: Draft, rep
   const url = page.url === undefined ? undefined : URL.parse(page.url)
   if (page.url !== undefined) {
     const isSecure = modeFacts(application?.mode, 0).secureCookie
-    const problem = urlProblem(page.url, { url, path: page.path, isSecure })
+    const problem = urlProblem(page.url, page.path, isSecure)
     if (problem !== undefined) say('login.page.url', `: ${problem}`)
   }
   const domain = cookie?.domain
@@ -98,14 +98,8 @@ function isBelow(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)
 }
 
-function urlProblem(
-  written: string,
-  {
-    url,
-    path,
-    isSecure,
-  }: { url: URL | null | undefined; path: string | undefined; isSecure: boolean },
-): string | undefined {
+function urlProblem(written: string, path: string | undefined, isSecure: boolean) {
+  const url = URL.parse(written)
   const shown = subject(written)
   if (!url) return `${shown} is not a URL; write one such as https://login.example.com/login`
   if (url.href !== written) return `${shown} is not in canonical form; write ${url.href}`

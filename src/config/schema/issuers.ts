@@ -1,4 +1,5 @@
 import { dataScopes } from '../../kernel/data-scope.ts'
+import { issuerAlgorithms } from '../../token/issuers/issuer.ts'
 import { CLAIM_NAME, ISSUER_NAME, PRINTABLE, USER_ID_PREFIX } from './patterns.ts'
 import {
   flag,
@@ -75,13 +76,9 @@ const issuer = group('One issuer: how its tokens are verified, and which callers
     'Find the keys through the discovery document of the issuer (OpenID Connect), instead of jwksUri.',
   ),
   algorithms: list(
-    Type.Enum(
-      [
-        ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
-        ...(['ES256', 'ES384', 'ES512', 'EdDSA'] as const),
-      ],
-      { description: 'Algorithm. Shared secrets (HS256) are not supported.' },
-    ),
+    Type.Enum(issuerAlgorithms, {
+      description: 'Algorithm. Shared secrets (HS256) are not supported.',
+    }),
     { default: ['RS256', 'ES256'], minItems: 1 },
     'Accepted signature algorithms.',
   ),

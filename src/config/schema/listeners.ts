@@ -1,3 +1,4 @@
+import { PROTOCOL } from './patterns.ts'
 import {
   certificateFiles,
   choice,
@@ -119,6 +120,15 @@ export const limitsSettings = section('Limits of the public listener.', {
     { default: 1000, from: 1, to: 1_000_000 },
     'Maximum number of connections from one client address (IPv6: one /64 network). application.trustedProxies are exempt.',
   ),
+})
+
+export const upgradesSettings = section('Upgraded connections, such as WebSocket.', {
+  protocols: list(
+    string({ pattern: PROTOCOL }, 'Protocol as in the Upgrade header, in lower case.'),
+    { default: ['websocket'], maxItems: 16 },
+    'Protocols that clients may upgrade to, after the same checks as for any request.',
+  ),
+  idleTimeoutMs: milliseconds(300_000, 1, 'Idle timeout of upgraded connections'),
 })
 
 export const overloadSettings = section(

@@ -11,7 +11,6 @@ import { consoleSettings } from './console.ts'
 import { corsSettings } from './forwarding/cors.ts'
 import { headersSettings, identitySettings } from './forwarding/headers.ts'
 import { route } from './forwarding/route.ts'
-import { upgradesSettings } from './forwarding/upgrades.ts'
 import { upstream } from './forwarding/upstream.ts'
 import { issuersSetting } from './issuers.ts'
 import {
@@ -22,6 +21,7 @@ import {
   overloadSettings,
   shutdownSettings,
   tlsSettings,
+  upgradesSettings,
 } from './listeners.ts'
 import { loginSettings, pagesSettings } from './login/login.ts'
 import { loggerSettings, tracingSettings } from './observability.ts'

@@ -1,3 +1,4 @@
+import { issuerAlgorithms } from '../../../token/issuers/issuer.ts'
 import { CLAIM_NAME, METHOD_NAME, NOT_BLANK, PRINTABLE, SCOPE } from '../patterns.ts'
 import {
   choice,
@@ -102,13 +103,7 @@ const provider = group('One OpenID Connect provider.', {
     { default: [], maxItems: 50 },
     'Redirect URIs of single-page applications that finish the login with POST /api/v1/login. Register them at the provider.',
   ),
-  idTokenAlgorithm: Type.Enum(
-    [
-      ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
-      ...(['ES256', 'ES384', 'ES512', 'EdDSA'] as const),
-    ],
-    { default: 'RS256', description: 'The one accepted signature algorithm of ID tokens.' },
-  ),
+  idTokenAlgorithm: choice(issuerAlgorithms, 'The one accepted signature algorithm of ID tokens.'),
   claims: claimSettings,
   roles: Type.Optional(
     Type.Array(role, {

@@ -3,11 +3,11 @@ import { Refusal } from '../../../kernel/errors.ts'
 import { createDerivedKeys } from '../../../token/derived-keys.ts'
 import { type EndedSession, verifyLogoutToken } from '../../../token/issuers/logout-token.ts'
 import type { TokenRevocation } from '../../../token/revocations.ts'
-import { createSealing, type Sealing } from '../../../token/sealing.ts'
+import { createSealing } from '../../../token/sealing.ts'
 import type { OnIssued } from '../../login.ts'
 import type { ProviderLogout } from '../../login-method.ts'
 import type { MethodParts } from '../../method-kind.ts'
-import type { EndSessions, ProviderSessions } from '../../redirect-login.ts'
+import type { EndSessions } from '../../redirect-login.ts'
 import type { OpenProvider } from './provider.ts'
 import type { OidcSettings } from './settings.ts'
 
@@ -53,50 +53,19 @@ export function openLogouts(all: readonly ConfiguredProvider[], parts: MethodPar
       }),
     ])
 
-  const hasEndSession = all.some(({ settings }) => settings.logout.endSession)
-  return {
-    onIssued,
-    endSessions: new Map(endSessions),
-    endSessionUrl: hasEndSession
-      ? createEndSessionUrl({
-          sealing,
-          findSession: providerSessions.find,
-          providers: new Map(all.map((each) => [each.settings.name, each])),
-          onFailure: (error) =>
-            log.warn({ reason: failureText(error) }, 'logout without the URL of the provider'),
-        })
-      : undefined,
-  }
-}
-
-interface EndSessionParts {
-  readonly sealing: Pick<Sealing, 'open'>
-  readonly findSession: ProviderSessions['find']
-  /** By name of the provider. */
-  readonly providers: ReadonlyMap<
-    string,
-    {
-      readonly settings: Pick<OidcSettings, 'name' | 'label' | 'clientId' | 'logout'>
-      readonly provider: Pick<OpenProvider, 'endSessionUrl'>
-    }
-  >
-  readonly onFailure: (error: unknown) => void
-}
-
-/**
- * Where the browser ends its session at the provider after a logout here (OpenID Connect RP-Initiated
- * Logout 1.0), or `undefined`. Never throws: the logout here has happened.
- */
-function createEndSessionUrl(parts: EndSessionParts) {
-  return async (tokenId: string): Promise<ProviderLogout | undefined> => {
+  /**
+   * Where the browser ends its session at the provider after a logout here (OpenID Connect RP-Initiated
+   * Logout 1.0), or `undefined`. Never throws: the logout here has happened.
+   */
+  async function endSessionUrl(tokenId: string): Promise<ProviderLogout | undefined> {
     try {
-      const found = await parts.findSession(tokenId)
-      const provider = found && parts.providers.get(found.provider)
-      if (provider === undefined || !provider.settings.logout.endSession) return undefined
-      const { clientId, logout, name, label = name } = provider.settings
-      const opened = found?.sealed == null ? undefined : await parts.sealing.open(found.sealed)
+      const found = await providerSessions.find(tokenId)
+      const ended = all.find(({ settings }) => settings.name === found?.provider)
+      if (!ended?.settings.logout.endSession) return undefined
+      const { clientId, logout, name, label = name } = ended.settings
+      const opened = found?.sealed == null ? undefined : await sealing.open(found.sealed)
       const hint = opened?.['idToken']
-      const url = await provider.provider.endSessionUrl({
+      const url = await ended.provider.endSessionUrl({
         client_id: clientId,
         ...(typeof hint === 'string' && { id_token_hint: hint }),
         ...(logout.postLogoutRedirectUri !== undefined && {
@@ -105,9 +74,16 @@ function createEndSessionUrl(parts: EndSessionParts) {
       })
       return url === undefined ? undefined : { provider: label, url }
     } catch (error) {
-      parts.onFailure(error)
+      log.warn({ reason: failureText(error) }, 'logout without the URL of the provider')
       return undefined
     }
+  }
+
+  const hasEndSession = all.some(({ settings }) => settings.logout.endSession)
+  return {
+    onIssued,
+    endSessions: new Map(endSessions),
+    endSessionUrl: hasEndSession ? endSessionUrl : undefined,
   }
 }
 

@@ -9,11 +9,7 @@ import type { Source } from './source.ts'
 import { childOf, field, type Spot, spotProblem } from './spot.ts'
 
 /** The files of one document, read when a reference leads to them. */
-export interface Files {
-  readonly root: Spot
-  /** Follows `$ref` as often as necessary. Returns `undefined` after reporting a problem. */
-  readonly follow: (spot: Spot) => Promise<Spot | undefined>
-}
+export type Files = Awaited<ReturnType<typeof openDocument>>
 
 /**
  * Opens a document. References lead to files in its folder only: a description from elsewhere must
@@ -22,7 +18,7 @@ export interface Files {
 export async function openDocument(
   { path, name }: { readonly path: string; readonly name: string },
   report: (problem: Problem) => void,
-): Promise<Files> {
+) {
   const first = await readText(path, name)
   const folder = dirname(first.path)
   const sources = new Map<string, Source | undefined>()
@@ -81,7 +77,8 @@ export async function openDocument(
   const source = add(first.path, name, first.text)
   return {
     root: { source, pointer: [], value: source.value },
-    async follow(start) {
+    /** Follows `$ref` as often as necessary. Returns `undefined` after reporting a problem. */
+    async follow(start: Spot): Promise<Spot | undefined> {
       let spot: Spot | undefined = start
       const seen = new Set<unknown>()
       while (spot !== undefined && isRecord(spot.value) && Object.hasOwn(spot.value, '$ref')) {

@@ -19,20 +19,13 @@ export function createClean(secrets: readonly string[]): Clean {
   }
 }
 
-type DescribeError = (error: unknown) => {
-  readonly type: string
-  readonly message: string
-  readonly stack: string | undefined
-  readonly cause?: string
-}
-
 /**
  * The loggable parts of an unexpected error: type, message and stack, redacted. Other fields are left
  * out, because those of a database error hold the values of a row and those of a Redis error the
  * arguments of a command. Never throws.
  */
-export function createDescribeError(clean: Clean): DescribeError {
-  return (error) => {
+export function createDescribeError(clean: Clean) {
+  return (error: unknown) => {
     try {
       if (!(error instanceof Error)) {
         return { type: typeof error, message: clean(String(error)), stack: undefined }

@@ -2,21 +2,15 @@ import { availableParallelism } from 'node:os'
 import { missingSharedStores } from '../config/checks/shared-stores.ts'
 import type { Config } from '../config/schema/schema.ts'
 
-/** The number of workers, and why it is lower than the number of cores. */
-export interface WorkerCount {
-  readonly count: number
-  readonly why?: string
-}
-
 /**
- * The configured number. `auto` means one per core that this process may use, by CPU affinity and the
+ * The configured number, and why it is lower than the number of cores. `auto` means one per core that this process may use, by CPU affinity and the
  * CPU limit of the container, rounded down. Workers need stores that they can share: without them `auto`
  * is 1, and the configuration check has refused any other number.
  */
 export function workerCount(
   { application: { workers }, ...stores }: Pick<Config, 'application' | 'database' | 'redis'>,
   cores: number = availableParallelism(),
-): WorkerCount {
+): { readonly count: number; readonly why?: string } {
   if (workers !== 'auto') return { count: workers }
   const missing = missingSharedStores(stores)
   if (cores === 1 || missing.length === 0) return { count: cores }

@@ -21,13 +21,7 @@ export function checkListeners(draft: Draft, report: Report): void {
   }
 }
 
-export interface Listener {
-  readonly name: 'application' | 'ops' | 'forwardAuth' | 'console'
-  readonly host: string | undefined
-  readonly port: number | undefined
-  /** Why no machine can listen on the host. */
-  readonly problem: string | undefined
-}
+export type Listener = ReturnType<typeof listener>
 
 /** The enabled listeners of a gateway. */
 export function listenersOf(draft: Draft): readonly Listener[] {
@@ -40,10 +34,11 @@ export function listenersOf(draft: Draft): readonly Listener[] {
   ]
 }
 
+/** `problem`: why no machine can listen on the host. */
 function listener(
-  name: Listener['name'],
+  name: 'application' | 'ops' | 'forwardAuth' | 'console',
   section: { readonly host?: string; readonly port?: number } | undefined,
-): Listener {
+) {
   const { host, port } = section ?? {}
   return { name, host, port, problem: host === undefined ? undefined : hostProblem(host, name) }
 }

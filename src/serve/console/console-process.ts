@@ -19,8 +19,6 @@ interface ConsoleProcessParts {
   readonly takeDecisions: () => Promise<readonly DecisionBatch[]>
 }
 
-export type ConsoleProcess = ReturnType<typeof startConsole>
-
 /** A console that exits at once must not be started in a loop. */
 const leastPauseMs = 250
 /** It has no long requests to finish. */

@@ -36,19 +36,14 @@ interface ConsoleOptions extends Omit<ServeOptions, 'asWorker' | 'configuration'
   readonly pages?: string
 }
 
-export interface RunningConsole {
-  readonly port: number
-  /** Where browsers find it. */
-  readonly address: string
-  close(): Promise<void>
-}
+export type RunningConsole = Awaited<ReturnType<typeof start>>
 
 /** Builds the console and listens. A part that fails closes all that were built before it. */
-export async function openConsole(options: ConsoleOptions): Promise<RunningConsole> {
+export function openConsole(options: ConsoleOptions): Promise<RunningConsole> {
   return openParts((closing) => start(options, closing))
 }
 
-async function start(options: ConsoleOptions, closing: Closing): Promise<RunningConsole> {
+async function start(options: ConsoleOptions, closing: Closing) {
   const { config, log, operations, pages = builtPages } = options
   const settings = config.console
   const { url, write, host } = settings
@@ -109,6 +104,7 @@ async function start(options: ConsoleOptions, closing: Closing): Promise<Running
   const port = await listen(server.server, settings, () => server.ready())
   closing.add(() => server.close())
   const scheme = tls === undefined ? 'http' : 'https'
+  /** Where browsers find it. */
   const address = `${url ?? `${scheme}://${inUrl(host)}:${port}`}/console/`
   return { port, address, close: closing.close }
 }

@@ -1,7 +1,6 @@
 import { fstatSync, rmSync } from 'node:fs'
 import type { Io, Programs } from '../../cli/io.ts'
 import { StartEnded } from '../../workers/start-ended.ts'
-import type { startConsole } from '../console/console-process.ts'
 import type { supervise } from '../supervise.ts'
 import { hostOf, serveHere, startProcess, watchSignals } from './gateway-start.ts'
 
@@ -50,11 +49,7 @@ async function runGateway(options: ServeOptions, io: Io): Promise<number> {
   const postern =
     count === 1
       ? await serveHere({
-          config,
-          log,
-          env: io.env,
-          isTerminal,
-          configuration,
+          ...{ config, log, isTerminal, configuration, env: io.env },
           abortSignal: shutdown.abortSignal,
         })
       : await superviseHere({
@@ -74,24 +69,17 @@ async function runGateway(options: ServeOptions, io: Io): Promise<number> {
   const { publicPort, opsPort, forwardAuthPort, revision } = postern
   const { seeded = [], passwordFile, unprintedFile } = postern.firstAccounts ?? {}
   const workers = count === 1 ? undefined : count
-  log.info(
-    {
-      port: publicPort,
-      opsPort,
-      forwardAuthPort,
-      revision,
-      configRevision: configuration().revision,
-      workers,
-    },
-    'listening',
-  )
+  const ports = { port: publicPort, opsPort, forwardAuthPort }
+  const configRevision = configuration().revision
+  log.info({ ...ports, revision, configRevision, workers }, 'listening')
   feed.follow(postern.apply)
   for (const { username, roleKey, password } of passwordFile === undefined ? seeded : []) {
     io.out(`created account ${username} (role ${roleKey}), password ${password}\n`)
   }
   if (unprintedFile !== undefined) rmSync(unprintedFile, { force: true })
+  // After the gateway: the console reaches the embedded database through it.
   const consoleProcess = config.console.enabled
-    ? await startConsoleHere({
+    ? (await import('../console/console-process.ts')).startConsole({
         ...{ config, configFile: source.file, host, isTerminal },
         ...{ forward, forwardErrors, log, takeDecisions: postern.takeDecisions },
       })
@@ -114,12 +102,6 @@ async function runGateway(options: ServeOptions, io: Io): Promise<number> {
 
 /** The tour is printed without the address of a console that takes longer. */
 const tourWaitMs = 20_000
-
-/** After the gateway: the console reaches the embedded database through it. */
-async function startConsoleHere(parts: Parameters<typeof startConsole>[0]) {
-  const { startConsole } = await import('../console/console-process.ts')
-  return startConsole(parts)
-}
 
 /** Settles the supervisor's process before its workers have anything that they could wait for. */
 async function superviseHere(parts: Parameters<typeof supervise>[0]): ReturnType<typeof supervise> {

@@ -22,13 +22,8 @@ export function checkConsole({ console: settings, tokens }: Draft, report: Repor
 
 function checkUrl({ url, tls }: ConsoleDraft, report: Report): void {
   const at = 'console.url'
-  if (url === undefined || report.hasProblem(at)) return
-  const problem = originProblem(url)
-  if (problem !== undefined) {
-    report.problem(at, `: ${problem}`)
-    return
-  }
-  if (url.startsWith('https:')) return
+  report.check(at, url, originProblem)
+  if (url === undefined || url.startsWith('https:') || report.hasProblem(at)) return
   if (tls !== undefined) {
     report.problem(at, ': console.tls is set, so browsers use https; write https://')
   } else if (!isLoopback(URL.parse(url)?.hostname ?? '')) {

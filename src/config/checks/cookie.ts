@@ -18,8 +18,7 @@ export function checkCookie({ application, cookie }: Draft, report: Report): voi
     )
   }
   report.checkEach('cookie.trustedOrigins', cookie?.trustedOrigins, originProblem)
-  const problem = cookie?.domain === undefined ? undefined : domainProblem(cookie.domain)
-  if (problem !== undefined) report.firstProblem('cookie.domain', `: ${problem}`)
+  report.check('cookie.domain', cookie?.domain, domainProblem)
 }
 
 function domainProblem(domain: string): string | undefined {

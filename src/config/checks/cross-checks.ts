@@ -222,8 +222,9 @@ function checkOrder({ limits, login, shutdown }: Draft, report: Report): void {
 
 /** No pattern says which ports and addresses exist. */
 function checkTracing({ tracing }: Draft, report: Report): void {
-  const otlp = tracing?.otlp
-  const at = 'tracing.otlp'
-  if (otlp === undefined || report.hasProblem(at) || URL.canParse(otlp)) return
-  report.problem(at, `: ${quote(otlp)} is not valid; use a URL such as http://collector:4318`)
+  report.check('tracing.otlp', tracing?.otlp, (otlp) =>
+    URL.canParse(otlp)
+      ? undefined
+      : `${quote(otlp)} is not valid; use a URL such as http://collector:4318`,
+  )
 }

@@ -53,16 +53,10 @@ export function checkLoginPage({ application, login, cookie, pages }: Draft, rep
   if (cookie?.set === false && !report.hasProblem('cookie.set')) {
     say('login.page.enabled', ' is true, so cookie.set must be true: the page logs in by cookie')
   }
-  if (page.path !== undefined) {
-    const problem = pagePathProblem(page.path)
-    if (problem !== undefined) say('login.page.path', `: ${problem}`)
-  }
+  report.check('login.page.path', page.path, pagePathProblem)
+  const { secureCookie } = modeFacts(application?.mode, 0)
+  report.check('login.page.url', page.url, (url) => urlProblem(url, page.path, secureCookie))
   const url = page.url === undefined ? undefined : URL.parse(page.url)
-  if (page.url !== undefined) {
-    const isSecure = modeFacts(application?.mode, 0).secureCookie
-    const problem = urlProblem(page.url, page.path, isSecure)
-    if (problem !== undefined) say('login.page.url', `: ${problem}`)
-  }
   const domain = cookie?.domain
   if (url && domain !== undefined && !isBelow(url.hostname, domain)) {
     say(

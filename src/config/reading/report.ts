@@ -32,6 +32,16 @@ export function createReport(origin: Place) {
     if (!hasProblem(path)) problem(path, rest)
   }
 
+  /** Adds what a check finds about a setting, unless that has a problem already. */
+  function check<Value>(
+    path: string,
+    value: Value | undefined,
+    find: (value: Value) => string | undefined,
+  ) {
+    const found = value === undefined ? undefined : find(value)
+    if (found !== undefined) firstProblem(path, `: ${found}`)
+  }
+
   return {
     /** Records the place of a setting. */
     remember(path: string, place: Place) {
@@ -39,16 +49,16 @@ export function createReport(origin: Place) {
     },
     problem,
     firstProblem,
-    /** Adds what a check finds about each entry of a list, unless the entry already has a problem. */
+    check,
+    /** `check` for each entry of a list. */
     checkEach<Entry>(
       path: string,
       entries: readonly (Entry | undefined)[] | undefined,
-      check: (entry: Entry, index: number) => string | undefined,
+      find: (entry: Entry, index: number) => string | undefined,
     ) {
-      for (const [index, entry] of entries?.entries() ?? []) {
-        const found = entry === undefined ? undefined : check(entry, index)
-        if (found !== undefined) firstProblem(`${path}[${index}]`, `: ${found}`)
-      }
+      entries?.forEach((entry, index) => {
+        check(`${path}[${index}]`, entry, (one) => find(one, index))
+      })
     },
     /** Adds a problem that does not belong to a known setting. */
     problemAt(place: Place, message: string) {

@@ -4,21 +4,16 @@ import {
   DAY_SECONDS,
   flag,
   integer,
+  list,
   listening,
   optionalGroup,
   optionalString,
   section,
   string,
 } from './setting-builders.ts'
-import { Type } from './type.ts'
 
 const keys = (of: string, value: readonly string[], description: string) =>
-  Type.Array(string({ minLength: 1, maxLength: 128 }, of), {
-    default: value,
-    maxItems: 100,
-    uniqueItems: true,
-    description,
-  })
+  list(string({ minLength: 1, maxLength: 128 }, of), { default: value, maxItems: 100 }, description)
 
 const roleKeys = (value: readonly string[], description: string) =>
   keys('Key of a role of accounts.', value, description)

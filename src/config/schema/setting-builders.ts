@@ -127,15 +127,13 @@ export const directory = (value: string, description: string) =>
 
 /** An optional setting for hosts of requests, with one of them as an example. */
 export const hostNames = (example: string, description: string) =>
-  Type.Optional(
-    Type.Array(
-      Type.String({
-        maxLength: 253,
-        pattern: HOST_PATTERN,
-        description: `Host name such as ${example}, or *.example.com for every name below example.com.`,
-      }),
-      { minItems: 1, maxItems: 100, uniqueItems: true, description },
+  optionalList(
+    string(
+      { maxLength: 253, pattern: HOST_PATTERN },
+      `Host name such as ${example}, or *.example.com for every name below example.com.`,
     ),
+    { minItems: 1, maxItems: 100 },
+    description,
   )
 
 /** A setting for an endpoint that an upstream can serve. */

@@ -85,8 +85,7 @@ function checkRespond(at: string, route: RouteDraft, report: Report): void {
   if (hasBody && (status === 204 || status === 304)) {
     say('respond.status', `: ${status} has no body; remove body and file`)
   }
-  const problem = redirect === undefined ? undefined : redirectProblem(redirect)
-  if (problem !== undefined) say('respond.redirect', `: ${problem}`)
+  report.check(`${at}.respond.redirect`, redirect, redirectProblem)
 }
 
 /** `{path}` starts with a slash. Inside a query, its characters would have another meaning. */

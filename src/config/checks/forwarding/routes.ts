@@ -61,14 +61,12 @@ export function checkRoutes(draft: Draft, report: Report): void {
         `: ${subject(name)} is not one of X-Accel-*, X-Sendfile*, X-Envoy-* or X-Middleware-*; remove it: this setting has no effect on other headers`,
       )
     }
-    const replacement = route.replacePrefix && pathProblem(route.replacePrefix)
-    if (replacement) say('replacePrefix', `: ${replacement}`)
+    report.check(`${at}.replacePrefix`, route.replacePrefix, pathProblem)
     if (route.path === undefined) return
 
     // Only an exact route can tell /orders/ from /orders.
     const compared = route.match === 'exact' ? route.path.replace(/(?<=[^/])\/$/, '') : route.path
-    const problem = pathProblem(compared) ?? reservedProblem(compared, own)
-    if (problem !== undefined) say('path', `: ${problem}`)
+    report.check(`${at}.path`, compared, (path) => pathProblem(path) ?? reservedProblem(path, own))
   })
 }
 

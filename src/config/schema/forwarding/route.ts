@@ -27,14 +27,13 @@ import { headerShapingSettings } from './route-headers.ts'
 const timeoutMs = (description: string) => optionalInteger({ from: 1, to: DAY_MS }, description)
 
 const ranges = (description: string) =>
-  Type.Optional(
-    Type.Array(
-      string(
-        { minLength: 1, maxLength: 64 },
-        'IP address or CIDR range, such as 10.0.0.0/8 or 2001:db8::/32.',
-      ),
-      { minItems: 1, maxItems: 1000, uniqueItems: true, description },
+  optionalList(
+    string(
+      { minLength: 1, maxLength: 64 },
+      'IP address or CIDR range, such as 10.0.0.0/8 or 2001:db8::/32.',
     ),
+    { minItems: 1, maxItems: 1000 },
+    description,
   )
 
 /** Settings of a route about the requests it accepts and how they are changed. */

@@ -160,6 +160,20 @@ export interface DecisionBatch {
   readonly leftOut: number
 }
 
+/** The newest decides now; the oldest is since when. */
+export interface DecisionChange {
+  readonly step: string
+  readonly line: string
+  /** null: in files that are not committed. */
+  readonly at: string | null
+  readonly cause: 'published' | 'committed' | 'uncommitted' | 'expired'
+  readonly revision: string
+  readonly commit?: string | undefined
+  readonly author?: string | undefined
+  readonly message?: string | undefined
+  readonly signers: readonly string[]
+}
+
 /** One event. */
 export type DecisionEvent = {
   readonly event: 'state'
@@ -465,6 +479,23 @@ export interface PolicyApprove {
   readonly needed: number
   /** Signatures that do not count. */
   readonly otherSignatures: number
+}
+
+export interface PolicyBlame {
+  readonly roleKey: string
+  readonly method: string
+  readonly path: string
+  readonly allowed: boolean
+  readonly changes: readonly DecisionChange[]
+  /** null: no older version decided otherwise. */
+  readonly before: {
+    readonly step: string
+    readonly line: string
+  } | null
+  readonly isComplete: boolean
+  readonly policy: string
+  readonly revision: string
+  readonly notes: readonly string[]
 }
 
 export type PolicyCan = RoleAccess | RoleComparison
@@ -2232,6 +2263,25 @@ export interface Questions {
     }
     readonly document: PolicyWho
     readonly formats: 'text' | 'csv'
+  }
+  /** show since when a role may make a call, and who changed that */
+  readonly 'policy/blame': {
+    readonly input: {
+      /** role key, such as editor */
+      readonly role: string
+      /** HTTP method, such as GET */
+      readonly method: string
+      /** request path, or https://HOST/PATH; a query string is ignored */
+      readonly path: string
+      /** published policy to ask about: the live one or a revision of the history */
+      readonly revision?: string | undefined
+      /** domain to ask about, under a model with one: Casbin's r = sub, dom, obj, act (if the host is the domain, --host is enough) */
+      readonly domain?: string | undefined
+      /** answer for requests to this host, such as api.example.com (default: a host that no route names) */
+      readonly host?: string | undefined
+    }
+    readonly document: PolicyBlame
+    readonly formats: 'text'
   }
   /** show what an account would gain and lose with another role */
   readonly 'policy/simulate': {

@@ -22,6 +22,10 @@ export const questions: Readonly<
     ['?user=admin&method=PUT&path=/orders', 'policy explain --user admin PUT /orders'],
     ['?anonymous=true&method=GET&path=/orders', 'policy explain --anonymous GET /orders'],
   ],
+  'policy blame': [
+    ['?role=clerk&method=GET&path=/orders', 'policy blame clerk GET /orders'],
+    ['?role=nurse&method=GET&path=/orders', 'policy blame nurse GET /orders'],
+  ],
   'policy who': [
     ['?method=GET&path=/orders&accounts=true', 'policy who GET /orders --accounts'],
     [

@@ -49,6 +49,10 @@ export const policyCommands: readonly Command[] = [
     arguments: ['role', 'method', 'path'],
     view: questions('policyExplainView'),
   }),
+  show(policy.policyBlame, {
+    arguments: ['role', 'method', 'path'],
+    view: async () => (await import('../questions/blame-view.ts')).policyBlameView,
+  }),
   show(policy.policyWho, {
     arguments: ['method', 'path'],
     output: tableOption,

@@ -19,6 +19,7 @@ const offered: readonly AnyOperation[] = [
   ...[running.version, running.status, running.upstreams, running.fleet],
   ...[config.configCheck, config.configPrint],
   ...[policy.policyCheck, policy.policyTest, policy.policyExplain, policy.policyWho],
+  policy.policyBlame,
   ...[
     policy.policySimulate,
     policy.policyCan,

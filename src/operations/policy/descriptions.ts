@@ -3,7 +3,7 @@ import { type TUnsafe, Type } from '../../config/schema/type.ts'
 import { question } from '../operation.ts'
 import { flag, list, nullable, text, whole, word } from '../schema.ts'
 import { caller } from '../tokens/descriptions.ts'
-import { askedFields, methodField } from './fields.ts'
+import { askedFields, methodField, pathField } from './fields.ts'
 import { about, access, call, differs, exclusion, held, open, route, rule } from './schemas.ts'
 
 export const policyNames = question({
@@ -181,10 +181,7 @@ export const policyWho = question({
   needsThread: true,
   input: {
     method: methodField,
-    path: {
-      ...{ value: 'PATH', required: 'give the path' },
-      description: 'request path, or https://HOST/PATH; a query string is ignored',
-    },
+    path: pathField,
     accounts: { description: 'count the accounts of each role in the configured database' },
     names: { description: 'with --accounts, name them' },
     ...askedFields,
@@ -245,6 +242,40 @@ export const policyExplain = question({
     nearMisses: list(Type.Object({ differs, rule })),
     notes: list(text),
     ...{ policy: nullable(text, 'null: no policy was evaluated.'), revision: nullable(text) },
+  }),
+})
+
+/** What decided: a line of the policy, or why there is none. */
+const decided = { step: text, line: text } as const
+const { at: _, ...blameFields } = askedFields
+
+export const policyBlame = question({
+  name: 'policy blame',
+  summary: 'show since when a role may make a call, and who changed that',
+  needsThread: true,
+  input: {
+    role: { value: 'ROLE', required: 'give the role', description: 'role key, such as editor' },
+    ...{ method: methodField, path: pathField, ...blameFields },
+  },
+  document: Type.Object({
+    ...{ roleKey: text, ...call, allowed: flag },
+    changes: list(
+      Type.Object(
+        {
+          ...{ ...decided, at: nullable(text, 'null: in files that are not committed.') },
+          cause: word('published', 'committed', 'uncommitted', 'expired'),
+          ...{ revision: text, commit: Type.Optional(text), author: Type.Optional(text) },
+          ...{ message: Type.Optional(text), signers: list(text) },
+        },
+        {
+          title: 'DecisionChange',
+          description: 'The newest decides now; the oldest is since when.',
+        },
+      ),
+    ),
+    before: nullable(Type.Object(decided), 'null: no older version decided otherwise.'),
+    isComplete: flag,
+    ...about,
   }),
 })
 

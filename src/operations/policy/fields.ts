@@ -33,3 +33,8 @@ export const methodField = {
   required: 'give the HTTP method',
   description: 'HTTP method, such as GET',
 } as const
+
+export const pathField = {
+  ...{ value: 'PATH', required: 'give the path' },
+  description: 'request path, or https://HOST/PATH; a query string is ignored',
+} as const

@@ -31,15 +31,7 @@ export async function readCommit(
   usual: () => string,
   place: GitPlace,
 ): Promise<PolicyDirectory> {
-  const [, ref = '', path] = /^git:([^:]*)(?::(.*))?$/s.exec(name) ?? []
-  if (!isCommitName(ref)) {
-    throw new InvalidInput(
-      undefined,
-      `${JSON.stringify(name)}: write git:REF or git:REF:PATH, such as git:main`,
-    )
-  }
-  const commit = await commitOf(ref, place)
-  const directory = await directoryOf(path ?? usual(), path !== undefined, place)
+  const { ref, commit, directory } = await placeInCommit(name, usual, place)
   const shown = `git:${ref}:${directory === '' ? '.' : directory}`
   const entries = await entriesOf(commit, directory, place)
   if (entries === undefined) throw invalid(shown, 'this commit has no such directory')
@@ -55,6 +47,20 @@ export async function readCommit(
     tests: await filesOf(tests, `${shown}/tests`, place),
     strays: [],
   }
+}
+
+/** The commit that `git:REF` or `git:REF:PATH` names, and the directory from the root of the repository. */
+export async function placeInCommit(name: string, usual: () => string, place: GitPlace) {
+  const [, ref = '', path] = /^git:([^:]*)(?::(.*))?$/s.exec(name) ?? []
+  if (!isCommitName(ref)) {
+    throw new InvalidInput(
+      undefined,
+      `${JSON.stringify(name)}: write git:REF or git:REF:PATH, such as git:main`,
+    )
+  }
+  const commit = await commitOf(ref, place)
+  const directory = await directoryOf(path ?? usual(), path !== undefined, place)
+  return { ref, commit, directory }
 }
 
 /** A path from the root of the repository. As for git, `./` begins at the working directory. */

@@ -26,6 +26,30 @@ export async function commitOf(ref: string, place: GitPlace): Promise<string> {
   throw unavailable(`git:${ref} cannot be read: ${reason}`)
 }
 
+/**
+ * The last commits that changed a directory, the newest first: what this branch had one after the other, so
+ * of a merge only the merge itself. `at` is when it was committed, `message` its first line.
+ */
+export async function commitsOf(ref: string, directory: string, most: number, place: GitPlace) {
+  const format = '--format=%H%x00%an%x00%cI%x00%s'
+  const below = directory === '' ? [] : [`:(top,literal)${directory}`]
+  const args = ['rev-list', '--first-parent', `--max-count=${most}`, format, ref, '--', ...below]
+  const { ok, bytes, complaint } = await runGit(args, place, { maxBytes: 64 * 2 ** 20 })
+  if (!ok) throw unavailable(`git: ${complaint}`)
+  return String(bytes)
+    .split('\n')
+    .flatMap((line) => {
+      const [id = '', author = '', at = '', message] = line.split('\0')
+      return message === undefined ? [] : [{ id, author, at, message }]
+    })
+}
+
+/** Whether this clone lacks the older commits. */
+export async function isShallow(place: GitPlace): Promise<boolean> {
+  const { bytes } = await runGit(['rev-parse', '--is-shallow-repository'], place)
+  return bytes.toString().trim() === 'true'
+}
+
 /** The path of the working directory below the root of the repository; empty at the root. */
 export async function prefixOf(place: GitPlace): Promise<string> {
   const { ok, bytes, complaint } = await runGit(['rev-parse', '--show-prefix'], place)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { claimHeaders } from '../../src/config/identity-headers.ts'
 import { ownPaths } from '../../src/kernel/endpoints.ts'
 import { notes, only, render } from '../support/chart.ts'
 
@@ -61,6 +62,36 @@ describe('the SecurityPolicy for Envoy Gateway', () => {
     })
   })
 })
+
+test.each(['authelia', 'oauth2-proxy'] as const)(
+  'proxies copy the headers of configured claims and of the preset %s',
+  (preset) => {
+    const claims = { groups: 'X-Groups' }
+    const set = [
+      'policy.files.policy\\.csv=x',
+      ...[`config.headers.preset=${preset}`, 'config.headers.claims.groups=X-Groups'],
+    ]
+    const over = render({ files: ['everything'], set })
+    const added = claimHeaders({ claims, preset }).map(({ name }) => name)
+    const { authResponseHeaders } = read('samples/traefik/postern.yaml').http.middlewares.postern
+      .forwardAuth
+
+    expect(only(over, 'Middleware', 'shop-postern-forward-auth-check')).toMatchObject({
+      spec: {
+        forwardAuth: {
+          authResponseHeaders: [...authResponseHeaders.slice(0, -1), ...added, 'Authorization'],
+        },
+      },
+    })
+    expect(only(over, 'SecurityPolicy')).toMatchObject({
+      spec: {
+        extAuth: {
+          http: { headersToBackend: expect.arrayContaining(added.map((it) => it.toLowerCase())) },
+        },
+      },
+    })
+  },
+)
 
 describe('objects of proxies that ask over gRPC', () => {
   const over = render({ files: ['existing-secrets', 'grpc'] })

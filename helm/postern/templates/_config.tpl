@@ -57,6 +57,12 @@
 {{- include "postern.fullname" . | trunc 50 | trimSuffix "-" }}-forward-auth
 {{- end -}}
 
+{{/* As src/config/identity-headers.ts has them. */}}
+{{- define "postern.presetHeaders" -}}
+oauth2-proxy: [X-Forwarded-User, X-Forwarded-Preferred-Username, X-Forwarded-Email, X-Forwarded-Groups]
+authelia: [Remote-User, Remote-Name, Remote-Email, Remote-Groups]
+{{- end -}}
+
 {{/* Headers of a positive response that the proxy forwards. */}}
 {{- define "postern.identityHeaders" -}}
 - X-User-Id
@@ -66,6 +72,12 @@
 - X-Role-Id
 - X-Request-Id
 - X-Postern-Assertion
+{{- range $claim, $name := dig "headers" "claims" dict .Values.config }}
+- {{ $name }}
+{{- end }}
+{{- range dig (dig "headers" "preset" "" .Values.config) (list) (include "postern.presetHeaders" . | fromYaml) }}
+- {{ . }}
+{{- end }}
 {{- end -}}
 
 {{/* Port of the console for connections from outside the pod; empty when only port-forward reaches it. */}}

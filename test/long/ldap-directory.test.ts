@@ -50,7 +50,7 @@ let slapd: Slapd
 
 /** A directory of this slapd. Ends with the test. */
 function directory(
-  changes: Partial<DirectorySettings> = {},
+  changes: { readonly [Key in keyof DirectorySettings]?: DirectorySettings[Key] | undefined } = {},
 ): Directory & { readonly lines: string[] } {
   const lines: string[] = []
   const write = (fields: object, text: string) =>
@@ -69,7 +69,7 @@ function directory(
       },
       ...{ connectTimeoutMs: 2000, timeoutMs: 5000, maxConcurrent: 16 },
       ...changes,
-    },
+    } as DirectorySettings,
     { info: write, warn: write },
   )
   onTestFinished(() => opened.close())

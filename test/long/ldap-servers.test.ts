@@ -18,7 +18,10 @@ function entry(name: string, more: FakeEntry['attributes'] = {}): FakeEntry {
   return { dn: `uid=${name},dc=example`, attributes: { uid: [name], entryUUID: [name], ...more } }
 }
 
-function directory(urls: readonly string[], changes: Partial<DirectorySettings> = {}) {
+function directory(
+  urls: readonly string[],
+  changes: { readonly [Key in keyof DirectorySettings]?: DirectorySettings[Key] | undefined } = {},
+) {
   const lines: string[] = []
   const write = (fields: object, text: string) =>
     void lines.push(`${text} ${JSON.stringify(fields)}`)
@@ -31,7 +34,7 @@ function directory(urls: readonly string[], changes: Partial<DirectorySettings> 
       },
       ...{ connectTimeoutMs: 300, timeoutMs: 600, maxConcurrent: 16 },
       ...changes,
-    },
+    } as DirectorySettings,
     { info: write, warn: write },
   )
   onTestFinished(() => opened.close())

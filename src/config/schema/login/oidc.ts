@@ -95,6 +95,7 @@ const provider = group('One OpenID Connect provider.', {
     { default: ['openid', 'profile', 'email'], minItems: 1, maxItems: 50 },
     'Scopes to request. openid is required.',
   ),
+  // Never made from a Host header, which a client chooses.
   redirectUri: url(
     'Callback as browsers see it, such as https://app.example.com/api/v1/login/oidc/NAME/callback. Register it at the provider.',
   ),

@@ -65,7 +65,10 @@ function counted({ states, verify }: Directory, registry: MetricRegistry): Direc
 /** Each server; while one of them answers, people can log in. */
 export function probes({ ldap }: LdapLogin, directory: string): readonly Probe[] {
   if (ldap === undefined) return []
-  const settings = { ...ldap, caFile: ldap.caFile && resolve(directory, ldap.caFile) }
+  const settings = {
+    ...ldap,
+    ...(ldap.caFile && { caFile: resolve(directory, ldap.caFile) }),
+  }
   return [
     {
       setting: 'login.ldap',

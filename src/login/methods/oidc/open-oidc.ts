@@ -74,11 +74,14 @@ function withCallbacks(
 
 /** Whether a gateway could discover each provider and authenticate to it. */
 export function probes({ oidc }: OidcLogin, directory: string): readonly Probe[] {
-  const at = (file: string | undefined) => file && resolve(directory, file)
   return oidc.map((each, index) => {
     const setting = `login.oidc[${index}]`
     const { issuer: url, caFile, clientSecretFile } = each
-    const settings = { ...each, caFile: at(caFile), clientSecretFile: at(clientSecretFile) }
+    const settings = {
+      ...each,
+      ...(caFile && { caFile: resolve(directory, caFile) }),
+      ...(clientSecretFile && { clientSecretFile: resolve(directory, clientSecretFile) }),
+    }
     return {
       setting,
       async run(onDate) {

@@ -145,6 +145,21 @@ describe('objects of proxies that ask over gRPC', () => {
     expect(login.toSorted()).toEqual(Object.values(ownPaths).toSorted())
   })
 
+  test('leave out the login page only while Postern serves it', () => {
+    const pathsWith = (...set: string[]) => {
+      const rendered = render({ files: ['existing-secrets', 'grpc'], set })
+      return only(rendered, 'AuthorizationPolicy').spec['rules'][0].to[0].operation.notPaths
+    }
+    const on = ['config.login.page.enabled=true', 'config.cookie.set=true']
+
+    // A service may have its own /login.
+    expect(pathsWith()).toEqual(login)
+    expect(pathsWith(...on)).toEqual([...login, '/login', '/login/*'])
+    expect(pathsWith(...on, 'config.login.page.path=/sign-in')).toEqual([
+      ...[...login, '/sign-in', '/sign-in/*'],
+    ])
+  })
+
   test('name Gateways instead of labels, and every path where Postern has none', () => {
     const set = ['policy.files.policy\\.csv=x', 'forwardAuth.istio.ownPaths=null']
     const targetRefs = [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'public' }]

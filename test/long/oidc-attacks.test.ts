@@ -5,6 +5,7 @@ import { newKey, signedBy } from '../support/keys.ts'
 import { OidcBrowser } from '../support/oidc-browser.ts'
 import type { RawAnswer } from '../support/raw-client.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
+import { strangers } from '../support/stranger-addresses.ts'
 import { nowSeconds } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
 
@@ -225,6 +226,30 @@ test('a login never leads to another host', async () => {
     const answer = await browser.callback(postern, 'corp', good)
     expect({ to, location: answer.header('location') }).toEqual({ to, location: '/' })
   }
+})
+
+test('with several hosts, it leads only to these', async () => {
+  const provider = await startFakeProvider()
+  const page = { enabled: true, url: 'https://login.example.com/login' }
+  const hosts = ['app.example.com', '*.eu.example.com']
+  const oidc = [oidcSettings(provider.issuer)]
+  const postern = await startPostern({
+    ownDatabase: true,
+    config: {
+      cookie: { set: true, domain: 'example.com' },
+      login: { oidc, perAddressPerMinute: 100_000, page: { ...page, hosts } },
+    },
+  })
+  const ends = async (to: string) => {
+    const browser = new OidcBrowser()
+    const query = `?to=${encodeURIComponent(to)}`
+    const good = provider.approve(await browser.begin(postern, 'corp', query))
+    return (await browser.callback(postern, 'corp', good)).header('location')
+  }
+  expect(strangers.length).toBeGreaterThanOrEqual(60)
+  for (const to of strangers) expect([to, await ends(to)]).toEqual([to, '/'])
+  const friend = 'https://de.eu.example.com/orders?x=1'
+  expect(await ends(friend)).toBe(friend)
 })
 
 test('the callback address comes from the configuration, whatever Host says', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { countPages, mostWords } from '../scripts/words.ts'
 import { outcomes } from '../src/http/ended-request.ts'
 
 const pages = [
@@ -11,6 +12,17 @@ const pages = [
       .map((path) => join(folder, path)),
   ),
 ]
+
+/** Pages that people look things up in, and pages whose examples are long. */
+const mayBeLonger: ReadonlySet<string> = new Set([
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'bench/NOTES.md',
+  'docs/evidence.md',
+  'docs/policy-evidence.md',
+  'docs/policy-publishing.md',
+  'docs/services.md',
+])
 
 function withoutCode(text: string): string {
   return text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
@@ -83,6 +95,14 @@ describe('the Markdown pages', () => {
 
       expect(names.filter((name) => !index.includes(`](${name})`))).toEqual([])
     }
+  })
+
+  test('answer one question each, in at most 1,500 words', () => {
+    const longer = [...countPages(pages, (name) => readFileSync(name, 'utf8'))]
+      .filter(([name, words]) => words > mostWords && !mayBeLonger.has(name))
+      .map(([name, words]) => `${name}: ${words} words`)
+
+    expect(longer).toEqual([])
   })
 
   test('begin with a README that fits a few screens', () => {

@@ -97,6 +97,8 @@ describe.skipIf(slapdMissing !== undefined)(`a directory (${slapdMissing ?? 'sla
     const { verify } = directory()
 
     expect(await verify(annasLogin)).toEqual({
+      // For claims that headers carry to services.
+      entry: expect.objectContaining({ dn: anna }),
       subject: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/),
       username: 'anna',
       displayName: 'Anna A.',

@@ -1,27 +1,22 @@
 import { consoleCookies } from '../../kernel/console-cookies.ts'
 
 /** Sets, reads and clears the cookie that holds a console session. */
-export interface SessionCookie {
-  issued(text: string): string
-  readonly cleared: string
-  /** `undefined` unless the browser sent it exactly once: a second one may be of a sibling host. */
-  read(header: string | undefined): string | undefined
-  /** Whether the header has it, even more than once. */
-  isIn(header: string | undefined): boolean
-}
+export type SessionCookie = ReturnType<typeof createSessionCookie>
 
 /**
  * Browsers accept a name with `__Host-` only from a secure origin, for this host and every path, so no
  * sibling host can set it. Plain HTTP, on a loopback address, has to do without.
  */
-export function createSessionCookie(isSecure: boolean, lifetimeSeconds: number): SessionCookie {
+export function createSessionCookie(isSecure: boolean, lifetimeSeconds: number) {
   const name = isSecure ? consoleCookies.secure : consoleCookies.plain
   const attributes = `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
   return {
-    issued: (text) => `${name}=${text}; Max-Age=${lifetimeSeconds}; ${attributes}`,
+    issued: (text: string) => `${name}=${text}; Max-Age=${lifetimeSeconds}; ${attributes}`,
     cleared: `${name}=; Max-Age=0; ${attributes}`,
-    read: (header) => readCookie(header, name),
-    isIn: (header) => pairsNamed(header, name).length > 0,
+    /** `undefined` unless the browser sent it exactly once: a second one may be of a sibling host. */
+    read: (header: string | undefined) => readCookie(header, name),
+    /** Whether the header has it, even more than once. */
+    isIn: (header: string | undefined) => pairsNamed(header, name).length > 0,
   }
 }
 

@@ -44,21 +44,12 @@ interface GuardParts {
 export type CallerSession = ConsoleSession | ServiceSession
 
 /** What handlers ask of the guard. */
-export interface ConsoleGuard {
-  /** Makes the guard check every route of this scope. A route without `config.access` does not start. */
-  protect(scope: FastifyInstance): void
-  /** The session of a request whose route asks for a role. */
-  sessionOf(request: FastifyRequest): CallerSession
-  /** The session of a request whose route asks for a person. */
-  personOf(request: FastifyRequest): ConsoleSession
-  /** Why a session is no longer valid. Throws if that cannot be decided. */
-  problemOf(session: CallerSession): Promise<unknown>
-}
+export type ConsoleGuard = ReturnType<typeof createGuard>
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /** Who may call what. Before a handler runs: other sites, forms, sessions, roles, confirmations. */
-export function createGuard(parts: GuardParts): ConsoleGuard {
+export function createGuard(parts: GuardParts) {
   const { sessions, services, cookie, crossSite, isSecure } = parts
   const found = new WeakMap<FastifyRequest, CallerSession>()
 
@@ -129,6 +120,7 @@ export function createGuard(parts: GuardParts): ConsoleGuard {
     return session
   }
 
+  /** The session of a request whose route asks for a role. */
   function sessionOf(request: FastifyRequest): CallerSession {
     const session = found.get(request)
     if (session === undefined) throw new Error('the route asks for no role')
@@ -136,19 +128,22 @@ export function createGuard(parts: GuardParts): ConsoleGuard {
   }
 
   return {
-    protect(scope) {
+    /** Makes the guard check every route of this scope. A route without `config.access` does not start. */
+    protect(scope: FastifyInstance): void {
       scope.addHook('onRoute', ({ url, config }) => {
         if (config?.access === undefined) throw new Error(`${url} does not say who may call it`)
       })
       scope.addHook('onRequest', check)
     },
     sessionOf,
-    personOf(request) {
+    /** The session of a request whose route asks for a person. */
+    personOf(request: FastifyRequest): ConsoleSession {
       const session = sessionOf(request)
       if ('token' in session) throw new Error('the route does not ask for a person')
       return session
     },
-    problemOf: async (session) =>
+    /** Why a session is no longer valid. Throws if that cannot be decided. */
+    problemOf: async (session: CallerSession): Promise<unknown> =>
       'token' in session ? services?.problemOf(session) : sessions.problemOf(session),
   }
 }

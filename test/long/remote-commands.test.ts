@@ -116,6 +116,77 @@ describe('a change with --gateway', () => {
     expect(JSON.parse(scripted.out).head).toMatchObject({ revision: (await live()).revision })
   })
 
+  test('of accounts, sessions and lock-outs says what the same change says beside the console', async () => {
+    const { local, far } = await openOffice()
+    const changes = (name: string) => [
+      `user add ${name} --role editor`,
+      `user add ${name} --role editor`,
+      `user add ${name}-2 --role ghost`,
+      `user add ${name}-3 --role editor --output json`,
+      `user role ${name} viewer`,
+      `user role ${name} ghost`,
+      `user role ghost-${name} viewer`,
+      `user disable ${name}`,
+      `user enable ${name} --output json`,
+      `user passwd ${name}`,
+      `session end --user ${name}`,
+      `session end no-session`,
+      `login unlock ${name}`,
+      `login unlock ${name} --output json`,
+      `user disable admin`,
+      `user delete ${name} --yes`,
+      `user delete ${name} --yes`,
+    ]
+    const masked = (text: string, name: string) =>
+      text
+        .replaceAll(name, 'NAME')
+        .replace(/\b(ID |"userId": ")\d+/g, '$1N')
+        .replace(/^\w{16}$|(?<="password": ")\w+/gm, 'PASSWORD')
+    const said: string[][] = []
+    for (const [run, name] of [[local, 'aleph'] as const, [far, 'thorn'] as const]) {
+      const texts: string[] = []
+      for (const typed of changes(name)) {
+        const { code, out, err } = await run(typed)
+        texts.push(masked(`${typed}: ${code}\n${err}\n${out}`, name))
+      }
+      said.push(texts)
+    }
+    expect(said[1]).toEqual(said[0])
+    expect(said[0]?.join('\n')).toContain('PASSWORD')
+  })
+
+  test('of policies says what the same change says beside the console', async () => {
+    const { local, far, cwd } = await openOffice()
+    const { head } = JSON.parse((await local('policy status --output json')).out)
+    const first = head.revision as string
+    await writePolicy(cwd, 'p, clerk, /orders, GET\np, lead, /orders, DELETE\n')
+    const propose = `policy propose policies -m more --over ${first}`
+    const proposed = await done(local(propose))
+    const [revision = ''] = proposed.out.match(/r-[0-9a-f]{12,}/) ?? []
+    const push = `policy push ${revision} --yes --no-wait`
+    const drop = `policy proposals --drop ${revision}`
+    const back = `policy rollback ${first} -m back --yes --no-wait`
+    /** Each of them begins and ends with the same live policy. */
+    const steps = [propose, drop, drop, push, propose, push, back, `${back} --output json`]
+    const masked = (text: string) =>
+      text
+        .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+        .replace(/(?<=by |"author": ")(?:ada|admin)\b/g, 'AUTHOR')
+        .replace(/(?<="sequence": )\d+/g, 'N')
+    const said: string[][] = []
+    await done(local(drop))
+    for (const run of [local, far]) {
+      const texts: string[] = []
+      for (const typed of steps) {
+        const { code, out, err } = await run(typed)
+        texts.push(masked(`${typed}: ${code}\n${err}\n${out}`))
+      }
+      said.push(texts)
+    }
+    expect(said[1]).toEqual(said[0])
+    expect(said[0]?.join('\n')).toContain('/orders')
+  })
+
   test('of accounts, sessions and lock-outs is in the audit log with its person', async () => {
     const office = await openOffice()
     const { far } = office

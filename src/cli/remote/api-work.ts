@@ -62,11 +62,12 @@ export function apiWork({ call, input }: CallPlan, { gateway, io, draft, isSure 
       const { told, ...found } =
         look === undefined ? await ask(call, input) : await ask(look, asked)
       const { review, failure } = found
-      context.err(told)
+      // A change that is made at once tells what it did, which comes after what it would do.
+      if (look !== undefined || failure !== undefined) context.err(told)
       if (review === undefined)
         throw failure === undefined ? notAConsole(gateway) : errorOf(failure)
       const commit = async () => {
-        if (look === undefined) return answerIn({ ...found, told: '' }, context)
+        if (look === undefined) return answerIn({ ...found, told }, context)
         return answerIn(await ask(call, { ...input, ...overSeen(call, review.document) }), context)
       }
       const refusal = failure && errorOf(failure)

@@ -146,9 +146,11 @@ describe('objects of proxies that ask over gRPC', () => {
   })
 
   test('leave out the login page only while Postern serves it', () => {
+    type Spec = { rules: [{ to: [{ operation: { notPaths: readonly string[] } }] }] }
     const pathsWith = (...set: string[]) => {
       const rendered = render({ files: ['existing-secrets', 'grpc'], set })
-      return only(rendered, 'AuthorizationPolicy').spec['rules'][0].to[0].operation.notPaths
+      const { rules } = only(rendered, 'AuthorizationPolicy').spec as Spec
+      return rules[0].to[0].operation.notPaths
     }
     const on = ['config.login.page.enabled=true', 'config.cookie.set=true']
 

@@ -4,11 +4,15 @@ import {
   createNoPasswords,
   createPasswordCredentials,
 } from '../../src/login/methods/password/password-credentials.ts'
-import { createPasswordHash, missingCosts } from '../../src/login/password-hash.ts'
+import {
+  createPasswordHash,
+  missingCosts,
+  type PasswordHash,
+} from '../../src/login/password-hash.ts'
 import { unusablePassword } from '../../src/stores/accounts/unusable-password.ts'
 
 const limits = { concurrency: 2, queue: 64 }
-const passwords = createPasswordHash(limits)
+const passwords: PasswordHash = createPasswordHash(limits)
 /** The seeded administrator of the product family: `123456`. */
 const familyHash = '$2a$10$/Glr4g9Svr6O0kvjsRJCXu3f0W8/dsP3XZyVNi1019ratWpSPMyw.'
 

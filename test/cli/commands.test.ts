@@ -310,7 +310,7 @@ describe('the start of the program', () => {
     }
 
     const allowed =
-      /^src\/main\.ts$|^src\/kernel\/(?:version|errors|untraced-error|suggest|count|printable)\.ts$|^src\/operations\/(?:declined|failure|input|invalid-input|operation|schema|[a-z]+\/(?:[a-z-]+-)?descriptions|([a-z]+)\/\1|policy\/(?:fields|schemas))\.ts$|^src\/config\/schema\/type\.ts$|^src\/cli\/[^/]+\.ts$|^src\/cli\/(?:commands|help-texts)\/|^src\/serve\/programs\/programs\.ts$|[-/]specs\.ts$/
+      /^src\/main\.ts$|^src\/kernel\/(?:version|errors|untraced-error|suggest|count|printable)\.ts$|^src\/operations\/(?:declined|failure|input|invalid-input|operation|schema|[a-z]+\/(?:[a-z-]+-)?descriptions|([a-z]+)\/\1|(?:policy|publish)\/(?:fields|schemas))\.ts$|^src\/config\/schema\/type\.ts$|^src\/cli\/[^/]+\.ts$|^src\/cli\/(?:commands|help-texts)\/|^src\/serve\/programs\/programs\.ts$|[-/]specs\.ts$/
     expect([...loaded].filter((file) => !allowed.test(file))).toEqual([])
     expect(loaded).not.toContain('src/operations/policy-settings.ts')
   })

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { formatModel } from '../../src/policy/set/format.ts'
 import { widestModel } from '../policy/policy-text.ts'
@@ -355,16 +354,4 @@ describe('a question about a policy', () => {
     expect(ran.code).toBe(code)
     expect(ran.err).toMatch(message)
   })
-})
-
-test.each(
-  [
-    ...readFileSync('docs/policy-questions.md', 'utf8').matchAll(
-      /^```\n\$ postern policy ((?:who|can|open|matrix)[^\n]*)\n([\s\S]*?)^```$/gm,
-    ),
-  ].map(([, args = '', shown = '']) => [args, shown]),
-)('docs/policy-questions.md shows what "postern policy %s" prints', async (args, shown) => {
-  const { out, err } = await policy(args.split(' '))
-
-  expect(out + err).toBe(shown)
 })

@@ -101,7 +101,8 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     programs: ['git'],
     files: ['policies'],
   },
-  'docs/policy-questions.md': { commands: 14, ports: [8001], files: ['policies'] },
+  'docs/policy-explain.md': { commands: 7, ports: [8001], files: ['policies'] },
+  'docs/policy-questions.md': { commands: 6, ports: [8001], files: ['policies'] },
   'docs/policy-review.md': { commands: 3, ports: [8001], files: ['policies', 'samples'] },
   'docs/policy-unused.md': { commands: 2, servers: ['redis', 'postgres'], files: ['policies'] },
   'docs/policy-trust.md': {

@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Task } from '../../src/console/api/perform.ts'
 import { Busy, QuestionThread } from '../../src/console/api/question-thread.ts'
 import { createPolicyMemory } from '../../src/operations/policy-memory.ts'
@@ -43,6 +43,41 @@ describe('the thread for questions', () => {
     const { ending } = await thread.ask(task, signal)
 
     expect([lost.part, ending]).toEqual(['policies', 'done'])
+  })
+})
+
+describe('a question that computes', () => {
+  const file = new URL('../support/endless-questions.ts', import.meta.url)
+  // Nothing but its client ends it.
+  const limits = { longestMs: 1_000_000, goneMs: 0 }
+
+  test('is stopped when its client goes away, and the next one is answered', async () => {
+    const thread = new QuestionThread(file, { cwd: '.', env: {} }, limits)
+    onTestFinished(() => thread.close())
+    const gone = new AbortController()
+    const endless = thread.ask({ ...task, operation: 'endless' }, gone.signal)
+    const next = thread.ask(task, new AbortController().signal)
+
+    gone.abort(new Error('gone'))
+
+    await expect(endless).rejects.toThrow('gone')
+    expect(await next).toEqual({ ending: 'done', body: 'version' })
+  })
+
+  test('goes on while the thread changes something', async () => {
+    const thread = new QuestionThread(file, { cwd: '.', env: {} }, limits)
+    onTestFinished(() => thread.close())
+    const gone = new AbortController()
+    const endless = thread.ask({ ...task, operation: 'endless' }, gone.signal)
+    const change = thread.ask({ ...task, kind: 'change' }, new AbortController().signal)
+    const ending = vi.fn()
+    void change.then(ending, ending)
+
+    gone.abort(new Error('gone'))
+    await endless.catch(() => undefined)
+    await sleep(50)
+
+    expect(ending).not.toHaveBeenCalled()
   })
 })
 

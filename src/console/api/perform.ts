@@ -11,6 +11,7 @@ import { type Inputs, inputOf } from '../../operations/input.ts'
 import { answerCall, type CallAnswer } from '../../operations/offered/answer-call.ts'
 import { type Call, type CallKind, callsTo } from '../../operations/offered/offered.ts'
 import type { Answer, Fields, InputOf } from '../../operations/operation.ts'
+import { ClientGone } from '../problem.ts'
 
 /** A call of the management API, and for whom, as plain data for a thread. */
 export interface Task {
@@ -58,11 +59,12 @@ export type ConsoleSurroundings = Pick<Surroundings, 'cwd' | 'env' | 'shared'>
 /** More than any answer about 10,000 rules; a longer one would fill the memory of the console. */
 const maxCharacters = 64 * 1024 * 1024
 
-/** Answers a call of the person that the task names. */
+/** Answers a call of the person that the task names. Throws `ClientGone` when nobody reads a list any more. */
 export async function perform(
   task: Task,
   surroundings: ConsoleSurroundings,
   renderingOf: FindRendering,
+  gone?: AbortSignal,
 ): Promise<CallResult> {
   const call = callsTo(task.operation).find(({ kind }) => kind === task.kind)
   if (call === undefined) throw new Error(`unknown operation ${task.operation}`)
@@ -73,7 +75,10 @@ export async function perform(
   try {
     if (stream !== undefined) {
       const input = inputOf(call.operation.input, given)
-      await stream(input, context, (page) => text.add((page as []).map(jsonLine).join('')))
+      await stream(input, context, (page) => {
+        gone?.throwIfAborted()
+        text.add((page as []).map(jsonLine).join(''))
+      })
       return { ending: 'done', body: text.all() }
     }
     const answered = await answerCall(call, given, context)
@@ -83,6 +88,7 @@ export async function perform(
     }
     return { ...ended, body: text.all() }
   } catch (error) {
+    if (error instanceof ClientGone) throw error
     if (error instanceof TooLong) return { ending: 'done', body: '', isTooLong: true }
     const failure = failureOf(error)
     return { ending: endingOf(failure), body: '', failure }

@@ -13,8 +13,12 @@ export class Busy extends Error {}
 
 /** More than a person asks before the first answer, and few enough to be answered within a minute. */
 const mostWaiting = 16
-/** Longer than questions about 10,000 rules take, and less than the server waits for a silent connection. */
-const longestMs = 50_000
+const usualLimits = {
+  /** Longer than questions about 10,000 rules take, and less than the server waits for a silent connection. */
+  longestMs: 50_000,
+  /** For a question whose client has gone: most end sooner than a new thread has compiled the policy again. */
+  goneMs: 2_000,
+}
 /** A question that needs more would also fail at a terminal, but must not end the console. */
 const maxHeapMb = 2048
 
@@ -27,20 +31,22 @@ interface Waiting {
 /**
  * One thread for questions that need CPU, so that the console stays responsive meanwhile: it starts
  * with the first question and keeps policies compiled for the next one. Questions run one at a time,
- * in order; at most 16 wait, and one whose client has gone does not run. Changes do not wait in that
- * queue, because most of their time they wait for replicas.
+ * in order; at most 16 wait, and one whose client has gone does not run, or is stopped. Changes do not
+ * wait in that queue, because most of their time they wait for replicas.
  */
 export class QuestionThread {
   readonly #file: URL
   readonly #data: ThreadData
   #thread: CallableThread<Task, CallResult> | undefined
   readonly #queue: Waiting[] = []
-  #isAsking = false
+  readonly #limits: typeof usualLimits
+  #asked: Waiting | undefined
   #writing = 0
 
-  constructor(file: URL, data: ThreadData) {
+  constructor(file: URL, data: ThreadData, limits = usualLimits) {
     this.#file = file
     this.#data = data
+    this.#limits = limits
   }
 
   /** Throws `Busy` when too many wait, and a Fault when the thread cannot answer. */
@@ -53,6 +59,8 @@ export class QuestionThread {
         const at = this.#queue.indexOf(waiting)
         if (at !== -1) this.#queue.splice(at, 1)
         reject(signal.reason)
+        if (this.#asked !== waiting) return
+        setTimeout(() => this.#asked === waiting && this.#stop(), this.#limits.goneMs).unref()
       })
       this.#queue.push(waiting)
       void this.#next()
@@ -74,12 +82,12 @@ export class QuestionThread {
   }
 
   async #next(): Promise<void> {
-    if (this.#isAsking) return
-    this.#isAsking = true
+    if (this.#asked !== undefined) return
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      await this.#run(next.task, longestMs).then(next.resolve, next.reject)
+      this.#asked = next
+      await this.#run(next.task, this.#limits.longestMs).then(next.resolve, next.reject)
     }
-    this.#isAsking = false
+    this.#asked = undefined
   }
 
   async #run(task: Task, timeoutMs?: number): Promise<CallResult> {
@@ -88,13 +96,20 @@ export class QuestionThread {
       return await thread.call(task, timeoutMs)
     } catch (error) {
       const isLate = error instanceof CallTimeout
-      // A thread that computes cannot be interrupted, only ended; not while it changes something.
-      if (isLate && this.#writing === 0) {
-        this.#thread = undefined
-        void thread.end()
-      }
-      throw new Fault('policies', isLate ? tooLate : whyEnded((error as Error).cause))
+      if (isLate) this.#stop()
+      throw new Fault('policies', isLate ? this.#tooLate() : whyEnded((error as Error).cause))
     }
+  }
+
+  /** A thread that computes cannot be interrupted, only ended; not while it changes something. */
+  #stop(): void {
+    if (this.#writing > 0) return
+    void this.#thread?.end()
+    this.#thread = undefined
+  }
+
+  #tooLate() {
+    return { reason: `no answer within ${this.#limits.longestMs / 1000} s: ask for less` }
   }
 
   #start(): CallableThread<Task, CallResult> {
@@ -109,8 +124,6 @@ export class QuestionThread {
     return thread
   }
 }
-
-const tooLate = { reason: `no answer within ${longestMs / 1000} s: ask for less` }
 
 function whyEnded(cause: unknown = ended()): { readonly reason: string; readonly cause: unknown } {
   const { code, message } = cause as NodeJS.ErrnoException

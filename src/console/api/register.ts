@@ -118,9 +118,10 @@ function addRoute(scope: FastifyInstance, { call, accepted }: Offered, parts: Ro
       },
       ...{ draft, protectedRoles: parts.protectedRoles(caller.roleKey) },
     } as const
+    const gone = goneSignal(reply)
     const performed = operation.needsThread
-      ? await thread.ask(task, goneSignal(reply))
-      : await perform(task, io, renderingOf)
+      ? await thread.ask(task, gone)
+      : await perform(task, io, renderingOf, gone)
     if (performed.failure?.kind === 'bug') onBug(name, performed.failure.details)
     return sendResult(reply, performed, { name, output })
   }

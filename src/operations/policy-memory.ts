@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { createLru } from '../kernel/lru.ts'
 import type { CompiledSet } from '../policy/engine/compile.ts'
 import type { PolicyFile, PolicySet } from '../policy/set/policy-set.ts'
-import type { PolicyMemory } from './shared-stores.ts'
 
 /** The live policy, two to compare it with, and a draft; 10,000 rules take about 10 MB. */
 const mostPolicies = 4
@@ -25,12 +24,13 @@ const longestAnswer = 8 * 1024 * 1024
  * Remembers policies by the content of their files: a policy that changed, in a directory or in Redis,
  * is another one.
  */
-export function createPolicyMemory(): PolicyMemory {
+export function createPolicyMemory() {
   const sets = createLru<PolicySet>(mostPolicies)
   const byTime = new WeakMap<PolicySet, readonly Compiled[]>()
   const answers = new WeakMap<PolicySet, ReadonlyMap<string, unknown>>()
   return {
-    parsed(files, parse) {
+    /** The policy of exactly these files. */
+    parsed(files: readonly PolicyFile[], parse: () => PolicySet): PolicySet {
       const name = fingerprint(files)
       const known = sets.get(name)
       if (known !== undefined) return known
@@ -38,7 +38,8 @@ export function createPolicyMemory(): PolicyMemory {
       sets.set(name, set)
       return set
     },
-    compiled(set, at, compile) {
+    /** The policy, compiled for this time. */
+    compiled(set: PolicySet, at: number, compile: () => CompiledSet): CompiledSet {
       const known = byTime.get(set) ?? []
       const found = known.find(({ from, to }) => from <= at && at < to)
       if (found !== undefined) return found.compiled
@@ -48,12 +49,13 @@ export function createPolicyMemory(): PolicyMemory {
       byTime.set(set, [{ from, to, compiled }, ...known].slice(0, mostTimes))
       return compiled
     },
+    /** A long answer about this policy. `about` has all else that it depends on, and `sizeOf` its memory. */
     answered<Answer>(
       set: PolicySet,
       about: object,
       answer: () => Answer,
       sizeOf: (answer: Answer) => number,
-    ) {
+    ): Answer {
       const question = createHash('sha256').update(JSON.stringify(about)).digest('base64')
       const known = answers.get(set) ?? new Map<string, unknown>()
       const found = known.get(question)

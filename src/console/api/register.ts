@@ -7,7 +7,7 @@ import {
   type Parameter,
   parametersOf,
 } from '../../operations/offered/parameters.ts'
-import { createSharedStores } from '../../operations/store-cache.ts'
+import { createSharedStores } from '../../operations/shared-stores.ts'
 import type { FindCallerOrigin } from '../access/caller-origin.ts'
 import type { ConsoleGuard } from '../access/guard.ts'
 import type { FindProtectedRoles } from '../access/roles.ts'

@@ -24,7 +24,7 @@ export async function runConsole(
   ] = await Promise.all([
     import('../../config/load.ts'),
     import('../../console/api/register.ts'),
-    import('../../operations/store-cache.ts'),
+    import('../../operations/shared-stores.ts'),
     import('../../operations/running/read-fleet.ts'),
     import('../console/open-console.ts'),
     import('../console/answering.ts'),

@@ -2,8 +2,8 @@ import { userInfo } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import type { Progress } from '../operations/progress.ts'
 import type { Io, Programs } from './io.ts'
-import { createProgress } from './progress.ts'
 
 /** What commands touch when a process runs them. */
 export function createIo(host: NodeJS.Process, programs?: Programs): Io {
@@ -81,4 +81,31 @@ export async function flushed({ stdout, stderr }: NodeJS.Process): Promise<void>
     (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
   )
   await Promise.all(each)
+}
+
+const afterMs = 1000
+const everyMs = 100
+
+/** Shows nothing unless stderr is a terminal. `now` is in milliseconds. */
+export function createProgress(
+  io: Pick<Io, 'isTerminal' | 'err'>,
+  now: () => number = () => performance.now(),
+): Progress {
+  const started = now()
+  let shown = Number.NEGATIVE_INFINITY
+  let isShown = false
+  return {
+    show(words) {
+      if (io.isTerminal !== true) return
+      const at = now()
+      if (at - started < afterMs || at - shown < everyMs) return
+      shown = at
+      isShown = true
+      io.err(`\r\u001b[K${words()}`)
+    },
+    end() {
+      if (isShown) io.err('\r\u001b[K')
+      isShown = false
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Io } from '../../src/cli/io.ts'
-import { createProgress } from '../../src/cli/progress.ts'
+import { createProgress } from '../../src/cli/process-io.ts'
 import { percentOf } from '../../src/operations/progress.ts'
 
 function shownAt(times: readonly number[], isTerminal: boolean) {

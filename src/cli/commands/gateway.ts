@@ -4,6 +4,6 @@ import { command } from './run-command.ts'
 
 export const gatewayCommands: readonly Command[] = [
   command(loginSpec, async () => (await import('../remote/login.ts')).gatewayLogin),
-  command(logoutSpec, async () => (await import('../remote/logout.ts')).gatewayLogout),
-  command(whoamiSpec, async () => (await import('../remote/whoami.ts')).gatewayWhoami),
+  command(logoutSpec, async () => (await import('../remote/session.ts')).gatewayLogout),
+  command(whoamiSpec, async () => (await import('../remote/session.ts')).gatewayWhoami),
 ]

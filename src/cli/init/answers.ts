@@ -1,7 +1,7 @@
 import { decline } from '../../operations/declined.ts'
 import type { init } from '../../operations/init/descriptions.ts'
 import { adminKey, problems } from '../../operations/init/problems.ts'
-import type { Template } from '../../operations/init/templates/template.ts'
+import type { Template } from '../../operations/init/templates/templates.ts'
 import type { RunOf } from '../../operations/operation.ts'
 import { checkKey } from '../../operations/roles/role-text.ts'
 import { type Call, UsageError } from '../command.ts'

@@ -1,7 +1,6 @@
 import { relative, resolve } from 'node:path'
 import type { init, TemplateName } from '../../operations/init/descriptions.ts'
-import { packagedPath } from '../../operations/init/templates/packaged.ts'
-import { templates } from '../../operations/init/templates/templates.ts'
+import { packagedPath, templates } from '../../operations/init/templates/templates.ts'
 import type { DocumentOf } from '../../operations/operation.ts'
 import type { Io } from '../io.ts'
 import type { Answers } from './answers.ts'

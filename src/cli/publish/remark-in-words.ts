@@ -1,4 +1,4 @@
-import { diffDocument } from '../../operations/policy/diff-document.ts'
+import { diffDocument } from '../../operations/policy/compare-access.ts'
 import { whyNothing } from '../../operations/policy/replay-logs.ts'
 import { tested, testNotes } from '../../operations/policy/run-tests.ts'
 import { nothing } from '../../operations/publish/open-proposal.ts'

@@ -8,8 +8,7 @@ import type { Context } from '../context.ts'
 import type { RunOf } from '../operation.ts'
 import type { init, TemplateName } from './descriptions.ts'
 import { ignoreInGit, openProject, type Project } from './project.ts'
-import { schemaFile, type Template } from './templates/template.ts'
-import { templates } from './templates/templates.ts'
+import { schemaFile, type Template, templates } from './templates/templates.ts'
 
 type Input = Parameters<RunOf<typeof init>>[0]
 

@@ -2,7 +2,7 @@ import { lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path'
 import { Fault } from '../../kernel/errors.ts'
 import { decline } from '../declined.ts'
-import type { GeneratedFile } from './templates/template.ts'
+import type { GeneratedFile } from './templates/templates.ts'
 
 export type Project = Awaited<ReturnType<typeof openProject>>
 

@@ -1,8 +1,7 @@
 import type { RunOf } from '../operation.ts'
 import { policySettings } from '../policy-settings.ts'
 import type { policyDiff } from './check-descriptions.ts'
-import { compareAccess } from './compare-access.ts'
-import { diffDocument } from './diff-document.ts'
+import { compareAccess, diffDocument } from './compare-access.ts'
 import { reportEngine } from './engine-cost.ts'
 import { isPublished, readVersions } from './versions.ts'
 

@@ -7,7 +7,7 @@ import {
 import { decline } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { ReviewOf } from '../operation.ts'
-import { diffDocument } from '../policy/diff-document.ts'
+import { diffDocument } from '../policy/compare-access.ts'
 import { readVersion } from '../policy/versions.ts'
 import { withPolicyStore } from '../policy-settings.ts'
 import { openSigner } from './author.ts'
@@ -16,8 +16,14 @@ import type { policyApprove } from './descriptions.ts'
 import { comparedNote, type OpenProposal, openProposal, readCompared } from './open-proposal.ts'
 import { nextStep, proposalDocument, staleReason } from './proposal-state.ts'
 import { checkRevision } from './publishing.ts'
-import { refuseBroken } from './refuse-broken.ts'
-import { compareWith, type ReviewIo, type ReviewParts, reviewParts, withRemarks } from './review.ts'
+import {
+  compareWith,
+  type ReviewIo,
+  type ReviewParts,
+  refuseBroken,
+  reviewParts,
+  withRemarks,
+} from './review.ts'
 import { givenSigner, type Signer, signatureNote } from './signing.ts'
 
 /** Shows a proposal to a person. The commit signs it. */

@@ -12,8 +12,7 @@ import { runTests, type TestReport, testsDocument } from '../policy/run-tests.ts
 import { readSurroundings } from '../policy/surroundings.ts'
 import type { BasePlace } from './base.ts'
 import type { policyPropose } from './descriptions.ts'
-import { refuseBroken } from './refuse-broken.ts'
-import type { ReviewIo, Tell } from './review.ts'
+import { type ReviewIo, refuseBroken, type Tell } from './review.ts'
 
 /** A policy that may be published: a directory that is valid and tested, or an earlier revision. */
 export interface Candidate {

@@ -9,8 +9,7 @@ import { runTests } from '../policy/run-tests.ts'
 import type { PolicySettings } from '../policy-settings.ts'
 import type { policyApprove } from './descriptions.ts'
 import { tellReplay } from './publishing.ts'
-import { refuseBroken } from './refuse-broken.ts'
-import type { ReviewIo } from './review.ts'
+import { type ReviewIo, refuseBroken } from './review.ts'
 
 /**
  * Runs tests and replay on the machine of an approver: what the proposer recorded of them, no signature

@@ -10,8 +10,7 @@ import type { policyPromote } from './descriptions.ts'
 import { findShadow, type ObservedShadow, refuseFiles } from './observed-shadow.ts'
 import { checkOver, checkRevision, reviewPublishing, waitingOf } from './publishing.ts'
 import { reviewProposal } from './push.ts'
-import { refuseBroken } from './refuse-broken.ts'
-import { type ReviewIo, withRemarks } from './review.ts'
+import { type ReviewIo, refuseBroken, withRemarks } from './review.ts'
 
 type PromoteInput = InputOf<typeof policyPromote.input>
 

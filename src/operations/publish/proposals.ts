@@ -1,7 +1,7 @@
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import type { RunOf } from '../operation.ts'
-import { diffDocument } from '../policy/diff-document.ts'
+import { diffDocument } from '../policy/compare-access.ts'
 import { policySettings, unavailable, withPolicyStore } from '../policy-settings.ts'
 import type { policyProposalDrop, policyProposals } from './descriptions.ts'
 import { comparedNote, listProposals, openProposal, readCompared } from './open-proposal.ts'

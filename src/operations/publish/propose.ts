@@ -14,7 +14,7 @@ import {
 import { decline } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { ReviewOf } from '../operation.ts'
-import { diffDocument } from '../policy/diff-document.ts'
+import { diffDocument } from '../policy/compare-access.ts'
 import { readPublished } from '../policy/versions.ts'
 import { withPolicyStore } from '../policy-settings.ts'
 import { authorOf } from './author.ts'

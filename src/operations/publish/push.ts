@@ -3,7 +3,7 @@ import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { decline } from '../declined.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import type { InputOf, Reviewed, ReviewOf } from '../operation.ts'
-import { diffDocument } from '../policy/diff-document.ts'
+import { diffDocument } from '../policy/compare-access.ts'
 import { readVersion } from '../policy/versions.ts'
 import { withPolicyStore } from '../policy-settings.ts'
 import { authorOf, soleAuthorOf } from './author.ts'
@@ -29,8 +29,13 @@ import {
   waitingOf,
   watched,
 } from './publishing.ts'
-import { refuseBroken } from './refuse-broken.ts'
-import { type ReviewIo, type ReviewParts, reviewParts, withRemarks } from './review.ts'
+import {
+  type ReviewIo,
+  type ReviewParts,
+  refuseBroken,
+  reviewParts,
+  withRemarks,
+} from './review.ts'
 import { commitShadow, prepareShadow, reviewShadow } from './shadow.ts'
 
 type PushInput = InputOf<typeof policyPush.input>

@@ -1,3 +1,4 @@
+import { guardrailProblems } from '../../answers/guard.ts'
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import { Fault, type Problem } from '../../kernel/errors.ts'
 import type { Finding } from '../../policy/checks/check.ts'
@@ -14,6 +15,7 @@ import {
 } from '../../stores/policies/policy-store.ts'
 import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import type { Context } from '../context.ts'
+import { Refused } from '../declined.ts'
 import type { Reviewed } from '../operation.ts'
 import { compareAccess } from '../policy/compare-access.ts'
 import type { Replayed } from '../policy/evidence-descriptions.ts'
@@ -169,4 +171,20 @@ export function compareWith(
   const diff = typeof before === 'string' ? before : compare(before, set)
   tell({ change: { set, diff } })
   return typeof diff === 'string' ? undefined : diff
+}
+
+/**
+ * Refuses a stored policy that breaks one of its guardrails: another version stored it, or other routes are
+ * configured since. Tests are not stored, so routes without one are left to the person who has its directory.
+ */
+export function refuseBroken(set: PolicySet, { settings, tell }: Omit<ReviewIo, 'context'>): void {
+  const guardrails = set.guardrails?.filter(({ kind }) => kind !== 'route-tests') ?? []
+  if (guardrails.length === 0) return
+  const { admission } = settings.admission()
+  const guarded = { set: { ...set, guardrails }, admission, expectations: [], now: Date.now() }
+  const errors = guardrailProblems(guarded)
+  if (errors.length === 0) return
+  tell({ errors })
+  const { revision } = set
+  throw new Refused({ document: { ok: false, revision, errors }, outcome: 'invalid' })
 }

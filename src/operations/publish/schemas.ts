@@ -1,7 +1,7 @@
 import { Type } from '../../config/schema/type.ts'
 import type { Head, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { accessDiff } from '../policy/check-descriptions.ts'
-import type { diffDocument } from '../policy/diff-document.ts'
+import type { diffDocument } from '../policy/compare-access.ts'
 import { replayed } from '../policy/evidence-descriptions.ts'
 import { engine } from '../policy/schemas.ts'
 import { facts } from '../running/descriptions.ts'

@@ -1,8 +1,9 @@
+import { clockWarning } from '../../fleet/clock-offset.ts'
 import { readFacts } from '../../fleet/read-facts.ts'
 import { Fault } from '../../kernel/errors.ts'
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
-import type { DocumentOf } from '../operation.ts'
+import type { DocumentOf, RunOf } from '../operation.ts'
 import { type PolicySettings, policySettings, withPolicyStore } from '../policy-settings.ts'
 import { askOps } from './ask-ops.ts'
 import type { fleet } from './descriptions.ts'
@@ -73,4 +74,18 @@ function fleetOf(
   const counts = { current, behind, stale: of('stale'), lost: of('lost') }
   const converged = revision !== null && replicas.length > 0 && current === replicas.length
   return { source, revision, converged, counts, replicas }
+}
+
+/** Shows every gateway that is known. */
+export const run: RunOf<typeof fleet, { readonly now: number }> = async ({ ops }, context) => {
+  const document = await readFleet(ops, context)
+  const notes = document.replicas
+    .filter(({ state }) => state !== 'lost')
+    .map(({ id, facts }) => clockWarning(id, facts?.clock))
+  return {
+    document,
+    shown: { now: context.now() },
+    notes: notes.filter((note) => note !== ''),
+    outcome: document.converged ? 'done' : 'no',
+  }
 }

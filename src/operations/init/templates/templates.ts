@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { fill } from '../../../kernel/fill.ts'
 import type { TemplateName } from '../descriptions.ts'
-import { packagedText } from './packaged.ts'
-import { policyFiles, readerPolicy } from './policies.ts'
-import { schemaFile, schemaLine, type Template, type TemplateValues } from './template.ts'
 
 const minimal: Template = {
   defaultUpstream: 'http://127.0.0.1:3000',
@@ -117,4 +116,73 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
   ...{ minimal, kubernetes },
   'go-admin': goAdmin,
   'forward-auth': forwardAuth,
+}
+
+/** What the templates are filled with. */
+interface TemplateValues {
+  readonly upstream: string
+  readonly port: number
+  readonly role: string
+}
+
+/** One file to write; secrets are for their owner's eyes only. */
+export interface GeneratedFile {
+  readonly name: string
+  readonly text: string
+  readonly isSecret?: true
+}
+
+/** A project that `postern init` can write. */
+export interface Template {
+  readonly defaultUpstream: string
+  /** Whether Postern has accounts of its own there, and a key that signs their tokens. */
+  readonly hasAccounts: boolean
+  /** The variables that name the generated secrets; none where the configuration names its files. */
+  readonly env: Readonly<Record<string, string>>
+  /** Directories that Git must not see. */
+  readonly ignored: readonly string[]
+  readonly files: (values: TemplateValues) => readonly GeneratedFile[]
+}
+
+/** The first line of a configuration file, for the YAML language server of an editor. */
+export const schemaFile = 'postern.schema.json'
+const schemaLine = `# yaml-language-server: $schema=./${schemaFile}\n`
+
+/** The path of a file of the package, from the source and from the build alike. */
+export function packagedPath(name: string): string {
+  return fileURLToPath(new URL(`../../../../${name}`, import.meta.url))
+}
+
+/** The text of a file of the package, such as `policies/model.conf`. */
+function packagedText(name: string): string {
+  return readFileSync(packagedPath(name), 'utf8')
+}
+
+interface PolicyTexts {
+  readonly rules: URL
+  readonly tests: URL
+}
+
+/** A policy directory with one rule and what must hold of it. */
+function policyFiles(role: string, { rules, tests }: PolicyTexts): readonly GeneratedFile[] {
+  const exclusions = new URL('./files/exclusions.yaml', import.meta.url)
+  const allRules = new URL('./files/policy.csv', import.meta.url)
+  const allTests = new URL('./files/policy_test.yaml', import.meta.url)
+  return [
+    { name: 'policies/model.conf', text: packagedText('policies/model.conf') },
+    { name: 'policies/exclusions.yaml', text: fill(exclusions) },
+    { name: 'policies/policy.csv', text: fill(allRules, { rules: fill(rules, { role }) }) },
+    {
+      name: 'policies/tests/policy_test.yaml',
+      text: fill(allTests, { tests: fill(tests, { role }) }),
+    },
+  ]
+}
+
+/** The policy of a new application: one role reads everything. */
+function readerPolicy(role: string): readonly GeneratedFile[] {
+  return policyFiles(role, {
+    rules: new URL('./files/reader.csv', import.meta.url),
+    tests: new URL('./files/reader_test.yaml', import.meta.url),
+  })
 }

@@ -35,6 +35,7 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     files: ['policies'],
     packed: true,
   },
+  'docs/assertions.md': { commands: 3, files: ['policies', 'samples'] },
   'docs/audit.md': { commands: 3, files: ['policies'], operator: true },
   'docs/backup.md': {
     commands: 18,
@@ -87,18 +88,31 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
     programs: ['perl'],
     files: ['policies'],
   },
-  'docs/policy-evidence.md': {
-    commands: 8,
+  'docs/policy-publishing.md': {
+    commands: 24,
+    ports: [8001, 9102],
+    servers: ['redis'],
+    programs: ['git'],
+    files: ['policies'],
+  },
+  'docs/policy-replay.md': {
+    commands: 2,
     ports: [8001, 9102],
     servers: ['redis', 'postgres'],
     programs: ['gzip', 'perl'],
     files: ['policies'],
   },
-  'docs/policy-publishing.md': {
-    commands: 26,
+  'docs/policy-shadow.md': {
+    commands: 6,
+    ports: [8001, 9102],
+    servers: ['redis', 'postgres'],
+    programs: ['perl'],
+    files: ['policies'],
+  },
+  'docs/policy-status.md': {
+    commands: 3,
     ports: [8001, 9102],
     servers: ['redis'],
-    programs: ['git'],
     files: ['policies'],
   },
   'docs/policy-explain.md': { commands: 7, ports: [8001], files: ['policies'] },
@@ -115,7 +129,6 @@ export const documentedPages: Readonly<Record<string, DocumentedPage>> = {
   'docs/refusals.md': { commands: 4, ports: [8001, 9102], files: ['policies'] },
   'docs/remote-commands.md': { commands: 6, ports: [9200], files: ['policies'] },
   'docs/second-factor.md': { commands: 4, files: ['policies'] },
-  'docs/services.md': { commands: 3, files: ['policies', 'samples'] },
   'docs/mysql.md': { commands: 2, servers: ['mariadb'], programs: ['mariadb'] },
   'docs/migrate.md': { commands: 14, servers: ['postgres'], programs: ['psql'] },
   'docs/roles.md': { commands: 14 },

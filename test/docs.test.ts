@@ -39,6 +39,13 @@ function anchorsOf(path: string): ReadonlySet<string> {
   return anchors
 }
 
+/** The names in first columns, which the site gives an anchor too (site/.vitepress/config.mjs). */
+function namesIn(page: string): ReadonlySet<string> {
+  const cells = readFileSync(page, 'utf8').matchAll(/^\| (`[^|]*) \|/gm)
+  const names = [...cells].flatMap(([, cell = '']) => [...cell.matchAll(/`([\w-]+)`/g)])
+  return new Set(names.map(([, name = '']) => name))
+}
+
 function brokenLinks(page: string): readonly string[] {
   const links = withoutCode(readFileSync(page, 'utf8')).matchAll(/\]\((?<to>[^)\s]+)\)/g)
   return [...links].flatMap(({ groups }) => {
@@ -99,6 +106,26 @@ describe('the Markdown pages', () => {
 
   test('begin with a README that fits a few screens', () => {
     expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThanOrEqual(151)
+  })
+})
+
+describe('messages', () => {
+  const links = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap((path) => [
+      ...readFileSync(join('src', path), 'utf8').matchAll(/\bdocs\/[\w./-]+\.md(?:#[\w-]+)?/g),
+    ])
+    .map(([link]) => link)
+
+  test('link to pages and anchors that exist', () => {
+    const broken = links.filter((link) => {
+      const [page = '', anchor] = link.split('#')
+      if (!existsSync(page)) return true
+      return anchor !== undefined && !anchorsOf(page).has(anchor) && !namesIn(page).has(anchor)
+    })
+
+    expect(links.length).toBeGreaterThan(10)
+    expect(broken).toEqual([])
   })
 })
 

@@ -24,7 +24,7 @@ test.each([
   ],
   [
     { messages: { de: { elephant: 'x' } } },
-    '"elephant" is not a kind of message; docs/refusals.md lists them all',
+    '"elephant" is not a kind of message; docs/refusals.md#refusals lists them all',
   ],
   [
     { messages: { de: { bug: ' ' } } },

@@ -105,7 +105,7 @@ function checkWorkers(draft: Draft, report: Report): void {
   if (typeof workers !== 'number' || workers === 1 || missing.length === 0) return
   report.problem(
     at,
-    ` is ${workers}, so ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} required: workers share accounts, captchas, limits and logouts`,
+    ` is ${workers}, so ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} required: workers share accounts, captchas, limits and logouts (docs/workers.md)`,
   )
 }
 
@@ -178,7 +178,7 @@ function checkAssertion({ identity, jwt, forwardAuth }: Draft, report: Report): 
   if (jwt?.keyDirectory === undefined && !report.hasProblem('jwt.keyDirectory')) {
     report.problem(
       'identity.assertion.enabled',
-      ' is true, so jwt.keyDirectory is required: upstreams verify with its public keys',
+      ' is true, so jwt.keyDirectory is required: see docs/assertions.md#turn-it-on',
     )
   }
   if (forwardAuth?.enabled === true && assertion.audience === undefined) {

@@ -68,7 +68,7 @@ export function checkLoginPage({ application, login, cookie, pages }: Draft, rep
   if (hosts !== undefined && (page.url === undefined || domain === undefined)) {
     say(
       'login.page.hosts',
-      ' requires login.page.url and cookie.domain: a login counts on other hosts only with both',
+      ' requires login.page.url and cookie.domain: see docs/login-page.md#one-page-for-several-hosts',
     )
   }
   for (const host of domain === undefined ? [] : (hosts ?? [])) {

@@ -46,7 +46,7 @@ export function checkPolicySource({ policy, redis, database }: Draft, report: Re
   if (url?.includes('+cluster:') && prefix !== undefined && !/^[^{]*\{[^}]+\}/.test(prefix)) {
     report.problem(
       'redis.prefix',
-      ' has no hash tag, which a cluster requires: add braces, such as {postern}:',
+      ' has no hash tag, which a cluster requires: add braces, such as {postern}: (docs/stores.md#redis-cluster)',
     )
   }
 }

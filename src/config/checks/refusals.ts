@@ -19,7 +19,7 @@ export function checkRefusals({ refusals }: Draft, report: Report): void {
     tags.set(tag.toLowerCase(), tag)
     for (const kind of Object.keys(texts ?? {})) {
       if (kinds.includes(kind)) continue
-      const hint = didYouMean(kind, kinds) || '; docs/refusals.md lists them all'
+      const hint = didYouMean(kind, kinds) || '; docs/refusals.md#refusals lists them all'
       const message = `${at}: ${subject(kind)} is not a kind of message${hint}`
       report.problemAt(report.placeOf(`${at}.${kind}`), message)
     }

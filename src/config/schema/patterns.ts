@@ -98,7 +98,7 @@ const forms: Readonly<Record<string, string>> = {
   [ALPHANUMERIC]: 'letters and digits',
   [PRINTABLE]: 'printable ASCII characters without spaces',
   [LANGUAGE_TAG]: 'a language tag such as zh, en or pt-BR',
-  [MESSAGE_KIND]: 'a kind of message such as token-missing: docs/refusals.md lists them',
+  [MESSAGE_KIND]: 'a kind of message such as token-missing: docs/refusals.md#refusals lists them',
   [TOTP_ISSUER]: 'a name without colons and control characters, such as Example Shop',
   [NOT_BLANK]: 'text with at least one visible character',
 }

@@ -101,7 +101,7 @@ async function checkServer(
   report.ok(`${where} answers`)
   if (!(await isReadOnlyServer(database.db))) return
   const fix =
-    'name the primary in database.url, or several hosts with target_session_attrs=read-write'
+    'name the primary or several hosts in database.url: see docs/stores.md#postgresql-with-a-standby'
   report.problem('this server is read-only, and logins are written', fix)
 }
 
@@ -120,7 +120,7 @@ async function checkTables(
     await database.shapes()
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
-    const fix = 'change the table so that it fits docs/tables.md, or use another database'
+    const fix = 'change the table so that it fits docs/table-columns.md, or use another database'
     for (const { message } of error.problems) report.problem(message, fix)
     return
   }

@@ -37,7 +37,7 @@ const fixes: Readonly<Record<string, string>> = {
   'policy.directory':
     'fix the policy ("postern policy check" explains it), or correct policy.directory',
   'jwt.keyDirectory':
-    'fix the key files ("postern keys list" shows them), or correct jwt.keyDirectory',
+    'fix the key files ("postern keys list" shows them; docs/keys.md#the-key-directory), or correct jwt.keyDirectory',
   'application.dataDirectory':
     'let the user of the gateway write there (chown), or set application.dataDirectory to another directory',
   'logger.decisions.file':

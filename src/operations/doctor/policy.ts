@@ -76,7 +76,7 @@ export async function checkPublished(
 
 function fixOf(message: string): string {
   if (/rejected/.test(message)) {
-    return 'publish a policy that the keys of policy.trust have signed (docs/policy-trust.md)'
+    return 'publish a policy that the keys of policy.trust have signed (docs/policy-trust.md#what-a-gateway-refuses)'
   }
   return publish
 }

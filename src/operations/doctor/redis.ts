@@ -10,7 +10,7 @@ import { connectionFailure } from './connection-fix.ts'
 import type { Report } from './run-checks.ts'
 
 const rightsFix =
-  'grant what is missing with ACL SETUSER; docs/stores.md has the whole line of rights'
+  'grant what is missing with ACL SETUSER: docs/stores.md#users has the whole line of rights'
 
 type Settings = Config['redis'] & { readonly url: string }
 
@@ -33,7 +33,8 @@ export async function checkRedis(
     const { reason, fix } = connectionFailure(error, {
       server: 'Redis',
       address: 'redis.url',
-      trust: 'name the certificate of your authority in NODE_EXTRA_CA_CERTS',
+      trust:
+        'name the certificate of your authority in NODE_EXTRA_CA_CERTS: see docs/stores.md#tls',
     })
     report.problem(`${where}: ${reason}`, fixOf(reason) ?? fix)
   }
@@ -69,7 +70,7 @@ async function checkServer(report: Report, client: RedisClient, where: string): 
   if (isOld) report.problem(`${message} is too old`, 'upgrade Redis to 6.2 or a later version')
   else report.ok(message)
   if (field('role') === 'slave') {
-    const fix = 'name the primary in redis.url, or use redis+sentinel://'
+    const fix = 'name the primary in redis.url, or use Sentinel: see docs/stores.md#redis-sentinel'
     report.problem(`${where} is a replica and accepts no writes`, fix)
   }
   const policy = field('maxmemory_policy')

@@ -19,6 +19,23 @@ const references = sections
   .flatMap(({ items, groups }) => [...items, ...groups.flatMap((group) => group.items)])
   .map(({ link }) => link.replace(/^\/|[#.].*$/g, ''))
 
+/** References of names: each name in the first column of a table has an anchor, for messages to link to. */
+const namedRows = /^(?:metrics|outcomes|refusals|policy-warnings)\.md$/
+
+function anchorNames({ tokens, env }) {
+  if (!namedRows.test(env.relativePath ?? '')) return
+  const taken = new Set(tokens.map((token) => token.attrGet('id')))
+  for (const [at, { type }] of tokens.entries()) {
+    if (type !== 'tr_open' || tokens[at + 1].type !== 'td_open') continue
+    for (const name of tokens[at + 2].children.filter((child) => child.type === 'code_inline')) {
+      const id = slug(name.content)
+      if (taken.has(id)) continue
+      taken.add(id)
+      name.attrSet('id', id)
+    }
+  }
+}
+
 /**
  * Those who search want to do something more often than to look something up: a reference repeats every
  * word many times, and would be first. The browser gets the text of this function, so it is made of text.
@@ -49,6 +66,7 @@ export default defineConfig({
     languageAlias: { caddyfile: 'txt' },
     anchor: { slugify: slug },
     config(md) {
+      md.core.ruler.push('anchor_names', anchorNames)
       const { code_inline, fence, text } = md.renderer.rules
       md.renderer.rules.fence = (tokens, at, ...rest) =>
         tokens[at].info.trim() === 'mermaid'

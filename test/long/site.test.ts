@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { type BrowserContext, type Browser as Chromium, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { outcomes } from '../../src/http/ended-request.ts'
+import { catalogs } from '../../src/messages/catalogs.ts'
 import { findChromium } from '../support/browser.ts'
 
 /** npm's words for a lock file that is wrong. Every other failure is the registry's or the network's. */
@@ -102,6 +104,20 @@ test('every page of docs is on the site, and every link and anchor leads somewhe
   )
   expect(looked).toBeGreaterThan(1000)
   expect(broken).toEqual([])
+})
+
+test('every outcome, metric, refusal and policy warning has an anchor', ({ skip }) => {
+  skip(missing !== undefined, missing)
+  const pages = builtPages()
+  const without = (page: string, names: readonly string[]) =>
+    names.filter((name) => pages.get(page)?.anchors.has(name) !== true)
+  expect(without('outcomes.html', outcomes)).toEqual([])
+  expect(without('refusals.html', Object.keys(catalogs.en))).toEqual([])
+  const metrics = readFileSync('docs/metrics.md', 'utf8').matchAll(/^\| `(postern_\w+)`/gm)
+  const names = [...metrics].map(([, name = '']) => name)
+  expect(names.length).toBeGreaterThan(45)
+  expect(without('metrics.html', names)).toEqual([])
+  expect(without('policy-warnings.html', ['duplicate', 'expired', 'wide-rule'])).toEqual([])
 })
 
 test('llms.txt names pages that exist, and llms-full.txt has their texts', ({ skip }) => {
@@ -262,6 +278,33 @@ describe('in a browser', () => {
     ['prometheus alerts', 'alerts'],
     ['environment variables', 'configure'],
     ['sticky sessions', 'sticky-sessions'],
+    ['x-forwarded-for trusted proxies', 'client-ip'],
+    ['readyz healthz', 'health-checks'],
+    ['send logs to elasticsearch or loki', 'logs'],
+    ['custom error page', 'login-page'],
+    ['own html for errors', 'login-page'],
+    ['one login for subdomains', 'cookie,tutorial-sso,login-page'],
+    ['single sign-on for several hosts', 'tutorial-sso,cookie,login-page'],
+    ['throttle requests per second', 'rate-limits'],
+    ['wss upgrade', 'websocket'],
+    ['install a new version', 'upgrade'],
+    ['go back to the previous version', 'upgrade'],
+    ['how much memory and cpu', 'size'],
+    ['capacity requests per second', 'size,performance'],
+    ['how many replicas do I need', 'size,scale'],
+    ['redis outage', 'redis-down'],
+    ['postgres unavailable', 'login-down'],
+    ['keycloak is unreachable', 'login-down'],
+    ['deny ip range', 'routes,client-ip'],
+    ['allow anonymous access', 'routes,policy-review'],
+    ['give a colleague read access', 'console-setup,accounts,roles'],
+    ['read-only access to the console', 'console-setup'],
+    ['log everyone out', 'revoke-everything,sessions'],
+    ['leaked signing key', 'revoke-everything,rotate-keys'],
+    ['why is a call denied', 'policy-explain'],
+    ['verify signed headers', 'assertions'],
+    ['lost replica', 'policy-status'],
+    ['try a policy on live traffic', 'policy-shadow'],
   ]
 
   test('the search finds the right page first for what operators type', async ({ skip }) => {

@@ -51,7 +51,7 @@ async function* published(query: PolicyQuery, context: Context): AsyncGenerator<
     if (revision !== last.revision) {
       const stored = await withPolicyStore(settings, (store) => store.read(revision))
       if (stored === undefined) throw new Unreadable(`${revision} of ${at} is no longer stored`)
-      // Whoever can write to Redis can store other files under a revision.
+      // Anyone who can write to Redis can store other files under a revision.
       if (revisionOf(stored.files) !== revision) throw new Unreadable(`${revision} was altered`)
       last = { files: stored.files, revision }
     }

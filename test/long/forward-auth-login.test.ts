@@ -56,7 +56,7 @@ describe.each(names)('a browser behind a real %s', (name) => {
     expect(backend.requests.at(-1)?.target).toBe('/orders/7?x=1')
     expect(backend.requests.at(-1)?.values('X-User-Name')).toEqual(['editor'])
 
-    const forbidden = await call('GET /secrets', { headers: cookie })
+    const forbidden = await call('GET /secrets?x=1', { headers: cookie })
     expect([forbidden.status, forbidden.header('location')]).toEqual([403, undefined])
     expect(forbidden.header('content-type')).toBe('text/html; charset=utf-8')
     expect(forbidden.header('content-security-policy')).toMatch(/^default-src 'none'/)
@@ -65,6 +65,7 @@ describe.each(names)('a browser behind a real %s', (name) => {
       undefined,
       true,
     ])
+    expect(forbidden.body).toContain('href="/secrets?x=1"')
     const json = await call('GET /secrets', { headers: [`Cookie: ${cookieOf(done)}`] })
     expect(json.json()).toMatchObject({ code: 403 })
   })

@@ -5,6 +5,7 @@ import { askAbout, asked, type ContractName, contractNames } from '../support/fo
 import { dev } from '../support/log-in.ts'
 import {
   attribute,
+  cookieOf,
   goodForm,
   navigation,
   nextOf,
@@ -46,6 +47,26 @@ describe('with login.page.hosts', () => {
       const shown = await postern.call(`GET /login?${encoded(to)}`)
       const actions = shown.body.match(/(?:action|href)="[^"]*"/g)
       expect([to, actions?.filter((each) => /to=/.test(each))]).toEqual([to, []])
+    }
+  })
+
+  test('nor by a login, the page of a logged-in caller or a logout', async () => {
+    const postern = await startWithPage({ config: { ...dev, cookie, login: { page } } })
+    for (const to of strangers) {
+      const done = await postForm(postern, `/login?${encoded(to)}`, goodForm(postern))
+      expect([to, done.status, nextOf(done)]).toEqual([to, 200, '/'])
+      const session = `Cookie: ${cookieOf(done)}`
+      const shown = await postern.call(`GET /login?${encoded(to)}`, { headers: [session] })
+      const links = shown.body.match(/(?:action|href)="[^"]*"/g) ?? []
+      expect([to, links.filter((link) => !/="\/(?!\/)/.test(link) || /to=/.test(link))]).toEqual([
+        to,
+        [],
+      ])
+      const sent = [session, 'Sec-Fetch-Site: same-origin']
+      const left = await postForm(postern, `/login/logout?${encoded(to)}`, {}, sent)
+      expect([to, left.status, left.header('location')]).toEqual([
+        ...[to, 303, '/login?notice=logged-out'],
+      ])
     }
   })
 

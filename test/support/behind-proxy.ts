@@ -54,6 +54,7 @@ export async function startBehind(
             '127.0.0.1:9101': ports.asked,
             '127.0.0.1:8080': ports.backend,
           },
+          change,
         })
       : await startProxy(name, ports, change)
 

@@ -14,12 +14,18 @@ export interface NginxOptions {
   readonly ports: Readonly<Record<string, number>>
   /** Other text in the file, to show what the text there is for. */
   readonly changes?: Readonly<Record<string, string>>
+  /** What a reader adds to it. */
+  readonly change?: ((sample: string) => string) | undefined
 }
 
 /** A real nginx with the sample configuration, on a free port. Ends with the test. */
-export async function startNginx({ ports, changes = {} }: NginxOptions): Promise<number> {
+export async function startNginx({
+  ports,
+  changes = {},
+  change = (sample) => sample,
+}: NginxOptions): Promise<number> {
   const port = await freePort()
-  let sample = await readFile('samples/nginx/postern.conf', 'utf8')
+  let sample = change(await readFile('samples/nginx/postern.conf', 'utf8'))
   for (const [address, own] of Object.entries({ ...ports, '127.0.0.1:8088': port })) {
     sample = replaced(sample, address, `127.0.0.1:${own}`)
   }

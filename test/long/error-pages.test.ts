@@ -1,14 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import AxeBuilder from '@axe-core/playwright'
 import fc from 'fast-check'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page, type Response } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { Invalid } from '../../src/kernel/errors.ts'
 import { compileTemplate, type TemplateValues } from '../../src/page/template.ts'
+import { violations, watchConsole } from '../support/accessibility.ts'
 import { findChromium } from '../support/browser.ts'
 import { startWithPage } from '../support/login-page.ts'
+import { startRecordingUpstream } from '../support/recording-upstream.ts'
 import { tokenOf } from '../support/tokens.ts'
 
 const program = findChromium()
@@ -16,7 +17,11 @@ if (program === undefined) console.log('skipped: no Chromium found; set POSTERN_
 
 const views = (['light', 'dark'] as const).flatMap((colorScheme) =>
   [390, 1280].flatMap((width) =>
-    ['en', 'zh-CN'].map((locale) => ({ colorScheme, width, locale }) as const),
+    ['en', 'zh-CN'].map((locale) => {
+      // Each width and each language with and without it.
+      const javaScriptEnabled = (width === 390) === (locale === 'en')
+      return { colorScheme, width, locale, javaScriptEnabled } as const
+    }),
   ),
 )
 
@@ -45,52 +50,85 @@ describe.skipIf(program === undefined)('pages for refusals and faults in Chromiu
   })
   afterAll(() => browser?.close())
 
-  test.each(views)('are accessible: $colorScheme, $width px, $locale', async (view) => {
-    const postern = await startWithPage({
-      config: { application: { mode: 'dev' }, pages: { contact: 'help@shop.example' } },
-      routes: [
-        { path: '/api', upstream: 'backend' },
-        { path: '/few', upstream: 'backend', limit: { requests: 1, seconds: 3600 } },
-        { path: '/small', upstream: 'backend', bodyBytes: 1 },
-      ],
-      rules: ['editor, /*, *'],
-    })
-    postern.upstream.answerWith((socket) => socket.destroy())
-    const { colorScheme, width, locale } = view
-    const context = await browser.newContext({
-      colorScheme,
-      locale,
-      javaScriptEnabled: width === 390,
-      viewport: { width, height: 720 },
-      extraHTTPHeaders: { Authorization: `Bearer ${tokenOf('editor')}` },
-    })
-    const page = await context.newPage()
-    const problems: string[] = []
-    page.on('console', (message) => problems.push(message.text()))
-    const origin = `http://127.0.0.1:${postern.publicPort}`
-    for (const [path, status] of [
-      ['/nothing', 404],
-      ['/api/down', 502],
-      ['/few', 502],
-      ['/few', 429],
-    ] as const) {
-      const answer = await page.goto(`${origin}${path}`)
-      expect([path, answer?.status()]).toEqual([path, status])
-      expect(await page.textContent('main')).toContain('help@shop.example')
-      if (width === 390) {
-        const { violations } = await new AxeBuilder({ page }).analyze()
-        expect(violations.map(({ id }) => id)).toEqual([])
+  test.each(views)(
+    'are accessible: $colorScheme, $width px, $locale, JavaScript: $javaScriptEnabled',
+    async ({ colorScheme, width, locale, javaScriptEnabled }) => {
+      const service = await startRecordingUpstream()
+      onTestFinished(() => service.close())
+      const postern = await startWithPage({
+        config: {
+          application: { mode: 'dev' },
+          pages: { contact: 'help@shop.example' },
+          upstreams: {
+            service: {
+              ...{ targets: [service.origin], connections: 1, maxShare: 100 },
+              ...{ queueTimeoutMs: 200, headersTimeoutMs: 4000 },
+            },
+          },
+        },
+        routes: [
+          { path: '/app', upstream: 'service' },
+          { path: '/few', upstream: 'backend', limit: { requests: 1, seconds: 3600 } },
+          { path: '/small', upstream: 'backend', bodyBytes: 1 },
+        ],
+        rules: [
+          'editor, /app/open*, *',
+          'editor, /nothing, GET',
+          'editor, /few, GET',
+          'editor, /small, POST',
+        ],
+      })
+      const context = await browser.newContext({
+        ...{ colorScheme, locale, javaScriptEnabled },
+        viewport: { width, height: 720 },
+        extraHTTPHeaders: { Authorization: `Bearer ${tokenOf('editor')}` },
+      })
+      const page = await context.newPage()
+      const problems = watchConsole(page)
+      const origin = `http://127.0.0.1:${postern.publicPort}`
+
+      async function examine(at: Page, status: number, answer: Response | null) {
+        expect([at.url(), answer?.status()]).toEqual([at.url(), status])
+        expect(await at.textContent('main')).toContain('help@shop.example')
+        expect([status, await violations(at, javaScriptEnabled)]).toEqual([status, []])
         const overflow = 'document.documentElement.scrollWidth > innerWidth'
-        expect(await page.evaluate(overflow)).toBe(false)
+        expect([status, await at.evaluate(overflow)]).toEqual([status, false])
+        const { POSTERN_TEST_SCREENSHOTS: folder } = process.env
+        const name = `${status}-${colorScheme}-${width}-${locale}`
+        if (folder !== undefined) await at.screenshot({ path: `${folder}/${name}.png` })
       }
-      const { POSTERN_TEST_SCREENSHOTS: folder } = process.env
-      const name = `${status}-${colorScheme}-${width}-${locale}`
-      if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` })
-    }
-    // Chromium itself reports each status.
-    expect(problems.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
-    await context.close()
-  })
+      const opens = async (path: string, status: number) =>
+        examine(page, status, await page.goto(origin + path))
+
+      await opens('/app/closed', 403)
+      await opens('/nothing', 404)
+      await page.goto(`${origin}/few`)
+      await opens('/few', 429)
+
+      const form = `<form method="post" action="${origin}/small"><button name="a" value="b">Send</button></form>`
+      service.answerWith((socket) => {
+        const head = `Content-Type: text/html\r\nContent-Length: ${form.length}`
+        socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n${form}`)
+      })
+      await page.goto(`${origin}/app/open/form`)
+      const sent = page.waitForResponse(`${origin}/small`)
+      await page.click('button')
+      await page.waitForURL(`${origin}/small`)
+      await examine(page, 413, await sent)
+
+      service.answerWith((socket) => socket.destroy())
+      await opens('/app/open', 502)
+      const waits = Promise.withResolvers<void>()
+      service.answerWith(() => waits.resolve())
+      const slow = await context.newPage()
+      const late = slow.goto(`${origin}/app/open/slow`)
+      await waits.promise
+      await opens('/app/open', 503)
+      await examine(slow, 504, await late)
+      expect(problems).toEqual([])
+      await context.close()
+    },
+  )
 
   test('of the operator show their styles, run no script and link back', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'postern-pages-'))

@@ -1,6 +1,6 @@
-import AxeBuilder from '@axe-core/playwright'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { violations } from '../support/accessibility.ts'
 import { findChromium } from '../support/browser.ts'
 import { startWithPage } from '../support/login-page.ts'
 
@@ -15,11 +15,6 @@ async function tabTo(page: Page, selector: string): Promise<void> {
     await page.keyboard.press('Tab')
   }
   throw new Error(`Tab does not reach ${selector}`)
-}
-
-/** The rules of accessibility that a page breaks. */
-async function violations(page: Page): Promise<readonly string[]> {
-  return (await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)
 }
 
 describe.skipIf(program === undefined)('every page of the login, by keyboard alone', () => {

@@ -1,6 +1,6 @@
-import AxeBuilder from '@axe-core/playwright'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { violations, watchConsole } from '../support/accessibility.ts'
 import { findChromium } from '../support/browser.ts'
 import { startWithPage } from '../support/login-page.ts'
 
@@ -8,8 +8,12 @@ const program = findChromium()
 if (program === undefined) console.log('skipped: no Chromium found; set POSTERN_TEST_CHROMIUM')
 
 const views = (['light', 'dark'] as const).flatMap((colorScheme) =>
-  [320, 1280].flatMap((width) =>
-    ['en', 'zh-CN'].map((locale) => ({ colorScheme, width, locale }) as const),
+  [320, 390, 1280].flatMap((width) =>
+    ['en', 'zh-CN'].map((locale) => {
+      // Each width and each language with and without it.
+      const javaScriptEnabled = (width === 390) === (locale === 'en')
+      return { colorScheme, width, locale, javaScriptEnabled } as const
+    }),
   ),
 )
 
@@ -20,40 +24,40 @@ describe.skipIf(program === undefined)('the login page in Chromium', () => {
   })
   afterAll(() => browser?.close())
 
-  test.each(views)('is accessible: $colorScheme, $width px, $locale', async (view) => {
-    const postern = await startWithPage({ config: { application: { mode: 'dev' } } })
-    const { colorScheme, width, locale } = view
-    const context = await browser.newContext({
-      colorScheme,
-      locale,
-      viewport: { width, height: 720 },
-    })
-    const page = await context.newPage()
-    const problems: string[] = []
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-    await page.goto(`http://127.0.0.1:${postern.publicPort}/api/v1/articles/1`)
-    expect(page.url()).toContain('/login?to=')
-    const found = async () =>
-      (await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)
-    expect(await found()).toEqual([])
-    const overflow = 'document.documentElement.scrollWidth > innerWidth'
-    expect(await page.evaluate(overflow)).toBe(false)
-    const { POSTERN_TEST_SCREENSHOTS: folder } = process.env
-    const name = `${colorScheme}-${width}-${locale}`
-    if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` })
+  test.each(views)(
+    'is accessible: $colorScheme, $width px, $locale, JavaScript: $javaScriptEnabled',
+    async (view) => {
+      const postern = await startWithPage({ config: { application: { mode: 'dev' } } })
+      const { colorScheme, width, locale, javaScriptEnabled } = view
+      const context = await browser.newContext({
+        ...{ colorScheme, locale, javaScriptEnabled },
+        viewport: { width, height: 720 },
+      })
+      const page = await context.newPage()
+      const problems = watchConsole(page)
+      await page.goto(`http://127.0.0.1:${postern.publicPort}/api/v1/articles/1`)
+      expect(page.url()).toContain('/login?to=')
+      const found = () => violations(page, javaScriptEnabled)
+      expect(await found()).toEqual([])
+      const overflow = 'document.documentElement.scrollWidth > innerWidth'
+      expect(await page.evaluate(overflow)).toBe(false)
+      const { POSTERN_TEST_SCREENSHOTS: folder } = process.env
+      const name = `${colorScheme}-${width}-${locale}`
+      if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` })
 
-    await page.fill('#username', 'editor')
-    await page.fill('#password', 'wrong words')
-    await page.keyboard.press('Enter')
-    await page.waitForSelector('#problem')
-    expect(await page.evaluate('document.activeElement.id')).toBe('problem')
-    expect(await page.inputValue('#username')).toBe('editor')
-    expect(await page.inputValue('#password')).toBe('')
-    expect(await found()).toEqual([])
-    if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}-error.png` })
-    expect(problems).toEqual([])
-    await context.close()
-  })
+      await page.fill('#username', 'editor')
+      await page.fill('#password', 'wrong words')
+      await page.keyboard.press('Enter')
+      await page.waitForSelector('#problem')
+      expect(await page.evaluate('document.activeElement.id')).toBe('problem')
+      expect(await page.inputValue('#username')).toBe('editor')
+      expect(await page.inputValue('#password')).toBe('')
+      expect(await found()).toEqual([])
+      if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}-error.png` })
+      expect(problems).toEqual([])
+      await context.close()
+    },
+  )
 
   test.each([true, false])('logs in with a captcha; JavaScript: %s', async (javaScriptEnabled) => {
     const postern = await startWithPage({ config: { application: { mode: 'test' } } })

@@ -81,9 +81,9 @@ function differencesByExample(scope: Scope, roleKey: string, otherKey: string): 
  */
 function widestOf(differences: readonly RoleDifference[]): readonly RoleDifference[] {
   const granted = differences.map((difference) => ({ ...difference.rule, difference }))
-  const kept = new Set([
+  const remaining = new Set([
     ...widest(granted.filter(({ difference }) => difference.isWhole)),
     ...widest(granted).filter(({ difference }) => !difference.isWhole),
   ])
-  return granted.filter((each) => kept.has(each)).map(({ difference }) => difference)
+  return granted.filter((each) => remaining.has(each)).map(({ difference }) => difference)
 }

@@ -31,7 +31,7 @@ export function createGate({ running: most, waiting: mostWaiting, tooMany }: Gat
     waiting.add(resolve)
     if (withinMs === undefined) return promise
     await withTimeout(withinMs, promise).catch(() => {
-      // Its turn may have come in the same moment.
+      // The turn may have come in the same moment.
       if (!waiting.delete(resolve)) leave()
       throw tooMany()
     })

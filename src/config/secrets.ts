@@ -43,10 +43,10 @@ export function secretsIn(config: Config): string[] {
 export function replaceSecrets(
   value: unknown,
   replace: (secret: unknown) => unknown,
-  given: Setting = rootSetting,
+  declared: Setting = rootSetting,
 ): unknown {
-  const setting = settingFor(given, value)
-  if (given.writeOnly || setting.writeOnly) return replace(value)
+  const setting = settingFor(declared, value)
+  if (declared.writeOnly || setting.writeOnly) return replace(value)
   const inside = (child: unknown, of: Setting = {}) => replaceSecrets(child, replace, of)
   if (Array.isArray(value)) return value.map((item) => inside(item, setting.items))
   if (!isRecord(value)) return value

@@ -140,8 +140,8 @@ export function cookieWithoutConsole(cookie: string): string | undefined {
 
 /** A Cookie header without cookies of these names. */
 export function cookieWithout(cookie: string, names: ReadonlySet<string>): string | undefined {
-  const kept = cookie.split(';').filter((pair) => !names.has(nameOf(pair).trim()))
-  const rest = kept.join(';').trimStart()
+  const pairs = cookie.split(';').filter((pair) => !names.has(nameOf(pair).trim()))
+  const rest = pairs.join(';').trimStart()
   return rest === '' ? undefined : rest
 }
 

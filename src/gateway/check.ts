@@ -95,8 +95,8 @@ function removedNames(
   authorized: Authorized,
   { identityNames }: CheckParts,
 ): string[] {
-  const given = headers.filter((_, at) => at % 2 === 0)
-  const removed = identityNames.filter((name) => !given.includes(name))
+  const names = headers.filter((_, at) => at % 2 === 0)
+  const removed = identityNames.filter((name) => !names.includes(name))
   if (!passesCarrier(authorized, 'header')) removed.push('Authorization')
   if (!passesCarrier(authorized, 'key')) {
     removed.push(...keyHeaders(authorized.received.route?.carriers))

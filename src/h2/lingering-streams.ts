@@ -54,20 +54,20 @@ export class LingeringStreams {
 
   /** One PING at a time is for all streams that have come since the last one. */
   #ask(): void {
-    const asked = [...this.#ids]
+    const streamIds = [...this.#ids]
     // A late answer finds another timer.
     const answered = () => {
-      if (this.#timer === timer) this.#answered(asked)
+      if (this.#timer === timer) this.#answered(streamIds)
     }
     const timer = setTimeout(answered, mostMs).unref()
     this.#timer = timer
     this.#events.ping(answered)
   }
 
-  #answered(asked: readonly number[]): void {
+  #answered(streamIds: readonly number[]): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    for (const streamId of asked) {
+    for (const streamId of streamIds) {
       if (this.#ids.delete(streamId)) this.#events.reset(streamId)
     }
     if (this.#ids.size > 0) this.#ask()

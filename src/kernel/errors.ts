@@ -9,7 +9,7 @@ export interface RefusalDetail {
   readonly retryAfterSeconds?: number
   /** The rate limit: requests per window. */
   readonly limit?: number
-  /** Its headers of the IETF's draft. */
+  /** The RateLimit headers of the IETF's draft. */
   readonly rateLimit?: readonly string[]
   /** The methods that the path supports, for the Allow header. */
   readonly allow?: string

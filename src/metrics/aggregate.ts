@@ -72,7 +72,7 @@ function isQuantile(type: MetricSnapshot['type'], { labels }: SnapshotValue): bo
  */
 export function createAggregateMetrics() {
   const newest = new Map<number, readonly MetricSnapshot[]>()
-  let kept: readonly MetricSnapshot[] = []
+  let exited: readonly MetricSnapshot[] = []
 
   return {
     /** Newer metrics of a running worker; others of it stay as they were. */
@@ -86,13 +86,13 @@ export function createAggregateMetrics() {
       const last = newest.get(worker)
       newest.delete(worker)
       if (last !== undefined)
-        kept = aggregateMetrics([{ metrics: kept }, { metrics: lasting(last) }])
+        exited = aggregateMetrics([{ metrics: exited }, { metrics: lasting(last) }])
     },
     /** Everything together, with the metrics of the aggregating process. */
     joined: (own: readonly MetricSnapshot[]) =>
       aggregateMetrics([
         { metrics: own },
-        { metrics: kept },
+        { metrics: exited },
         ...[...newest].map(([worker, metrics]) => ({ worker, metrics })),
       ]),
   }

@@ -10,21 +10,21 @@ export function readAddress(
   acceptLanguage: string,
   { language: usual, returns }: { readonly language: Language; readonly returns: Returns },
 ) {
-  const given = new URLSearchParams(query)
-  const chosen = given.get('lang')
+  const parameters = new URLSearchParams(query)
+  const chosen = parameters.get('lang')
   const language = chooseLanguage(chosen, acceptLanguage, usual)
   return {
     language,
     /** Whether the reader chose the language; then links keep it. */
     isChosen: chosen === language,
     /** Where to go after the login. */
-    to: withoutToken(returns.read(given.get('to') ?? '')),
+    to: withoutToken(returns.read(parameters.get('to') ?? '')),
     /** The kind of refusal that brought the browser here. */
-    error: given.get('error') ?? undefined,
-    notice: given.get('notice') ?? undefined,
-    sound: given.get('captcha') === 'audio',
+    error: parameters.get('error') ?? undefined,
+    notice: parameters.get('notice') ?? undefined,
+    sound: parameters.get('captcha') === 'audio',
     /** The encrypted captcha text of a picture or a recording. */
-    sealed: (given.get('text') ?? '').slice(0, 256),
+    sealed: (parameters.get('text') ?? '').slice(0, 256),
   }
 }
 

@@ -41,8 +41,8 @@ export function createLoginPage(parts: PageParts): OwnResponses {
       : await parts.captchas?.picture(sealed)
     if (bytes === undefined) throw new Refusal('no-such-endpoint', { reason: 'no such captcha' })
     if (!isSound) return replyFile(reply, { type: 'image/png', bytes }, 'no-store')
-    const asked = headerOf(received.arrival.rawHeaders, 'range') ?? ''
-    const range = readByteRange(asked, bytes.length)
+    const rangeHeader = headerOf(received.arrival.rawHeaders, 'range') ?? ''
+    const range = readByteRange(rangeHeader, bytes.length)
     replyFile(reply, { type: 'audio/wav', bytes }, 'no-store', range)
   }
 

@@ -107,8 +107,8 @@ export function createConfigFeed(source: ConfigSource, config: Config, log: Log)
       reloads: status.counts(),
     }),
     /** Follows the file from now on, and has each valid change applied. */
-    follow(given: (config: Config) => Promise<void>) {
-      apply = given
+    follow(applyConfig: (config: Config) => Promise<void>) {
+      apply = applyConfig
       watched.watch(() => void polling.now())
       void polling.now()
     },

@@ -138,10 +138,13 @@ function createStandIns(
   before: readonly PolicySet[],
 ) {
   const lineages = createLineages(set)
-  const kept = new Set([...set.rules.map(ruleUsageKey), ...set.exclusions.map(exclusionUsageKey)])
+  const current = new Set([
+    ...set.rules.map(ruleUsageKey),
+    ...set.exclusions.map(exclusionUsageKey),
+  ])
   const decided = [
     ...limited(set, lineages, isUsed),
-    ...before.flatMap((old) => gone(old, (key) => isUsed(key) && !kept.has(key))),
+    ...before.flatMap((old) => gone(old, (key) => isUsed(key) && !current.has(key))),
   ]
   if (decided.length === 0) return { isStandIn: () => false }
   const tree = treeOf(decided, ({ line }) => line.path)

@@ -18,9 +18,9 @@ fi
 
 function nodeFunction({ words, next, options, arguments: positionals }: Node): string {
   const name = ['_postern', ...words.split(' ').filter((word) => word !== '')].join('-')
-  const given = options.map(optionSpec)
+  const specs = options.map(optionSpec)
   if (next.length === 0) {
-    return `${name}() {\n${argumentsCall('-s -S', [...given, ...positionals.map(argumentSpec)])}}\n`
+    return `${name}() {\n${argumentsCall('-s -S', [...specs, ...positionals.map(argumentSpec)])}}\n`
   }
   const described = next.map(({ word, summary }) => `    ${quoted(`${word}:${summary}`)}\n`)
   return `${name}() {
@@ -28,7 +28,7 @@ function nodeFunction({ words, next, options, arguments: positionals }: Node): s
   local -A opt_args
   local -a next=(
 ${described.join('')}  )
-${argumentsCall('-C -S', [...given, "'(-)1: :->word'", "'(-)*:: :->rest'"])}  case $state in
+${argumentsCall('-C -S', [...specs, "'(-)1: :->word'", "'(-)*:: :->rest'"])}  case $state in
     word) _describe -t commands command next ;;
     rest) (( $+functions[${name}-$words[1]] )) && ${name}-$words[1] ;;
   esac

@@ -43,13 +43,13 @@ const stepsOf: Readonly<Record<TemplateName, (facts: Facts) => readonly string[]
   },
   'forward-auth': ({ answers: { port, upstream, role }, account, directory, io }) => {
     const address = `http://127.0.0.1:${port}`
-    const asked = (method: string) =>
+    const request = (method: string) =>
       `curl -i http://127.0.0.1:9101/auth/nginx -H 'X-Original-Method: ${method}' -H 'X-Original-URI: /' \\\n  -H "Authorization: Bearer $TOKEN"`
     return [
       `# start Postern\n${program(io)} serve`,
       `# in another terminal: log in (mode dev does not check the captcha) and keep the token\n${logIn(address, account)}`,
-      `# ask as nginx does: 200 with identity headers for what role ${role} may do\n${asked('GET')}`,
-      `# and 403 for anything else\n${asked('DELETE')}`,
+      `# ask as nginx does: 200 with identity headers for what role ${role} may do\n${request('GET')}`,
+      `# and 403 for anything else\n${request('DELETE')}`,
       `# configure your proxy in front of ${upstream}, from one of these files:\nls ${inPackage('samples', directory, io)}/{nginx,traefik,caddy,envoy}`,
       policySteps(io),
     ]

@@ -44,13 +44,13 @@ export function openGateway(options: GatewayOptions, io: Pick<Io, 'cwd' | 'env'>
 /** No option takes a token, because other users can see command lines. */
 function readToken({ env, cwd }: Pick<Io, 'cwd' | 'env'>): string | undefined {
   const file = env['POSTERN_GATEWAY_TOKEN_FILE'] || undefined
-  const given = env['POSTERN_GATEWAY_TOKEN'] || undefined
-  if (file !== undefined && given !== undefined) {
+  const variable = env['POSTERN_GATEWAY_TOKEN'] || undefined
+  if (file !== undefined && variable !== undefined) {
     throw new UsageError(
       'POSTERN_GATEWAY_TOKEN and POSTERN_GATEWAY_TOKEN_FILE are both set: keep one',
     )
   }
-  const text = (file === undefined ? given : readText(file, cwd))?.trim()
+  const text = (file === undefined ? variable : readText(file, cwd))?.trim()
   if (text === undefined || /^[\w.~+/=-]+$/.test(text)) return text
   const from = file === undefined ? 'POSTERN_GATEWAY_TOKEN' : file
   throw new UsageError(`${from} is not a token: set it to what "postern token issue" prints`)

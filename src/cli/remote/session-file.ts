@@ -20,8 +20,8 @@ const maxBytes = 64 * 1024
 
 /** The file of the session at this gateway. XDG: state that need not survive, of this user only. */
 function fileOf({ origin }: Gateway, { env }: Pick<Io, 'env'>): string {
-  const { XDG_STATE_HOME: given = '', HOME: home } = env
-  const state = isAbsolute(given) ? given : join(home || homedir(), '.local', 'state')
+  const { XDG_STATE_HOME: stateHome = '', HOME: home } = env
+  const state = isAbsolute(stateHome) ? stateHome : join(home || homedir(), '.local', 'state')
   return join(state, 'postern', 'sessions', `${hash('sha256', origin).slice(0, 16)}.json`)
 }
 

@@ -43,9 +43,9 @@ function workflowCommand(
   properties: Readonly<Record<string, string>>,
   lines: readonly string[],
 ): string {
-  const given = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(value)}`)
+  const pairs = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(value)}`)
   const message = lines.map((line) => oneLine(line, maxMessage)).join('\n')
-  return `::${kind} ${given.join(',')}::${escapeData(message)}\n`
+  return `::${kind} ${pairs.join(',')}::${escapeData(message)}\n`
 }
 
 /** The escapes that the runner undoes. Without them a text could end its command and start another. */

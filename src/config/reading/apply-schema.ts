@@ -45,12 +45,12 @@ export function applySchema(
 }
 
 function applyMap(setting: Setting, tree: Tree | undefined, report: Report, path: string) {
-  const given = tree === undefined || isEmpty(tree) ? undefined : tree
-  if (given !== undefined && given.kind !== 'map') {
-    const kind = given.kind === 'list' ? 'a list' : 'a single value'
+  const node = tree === undefined || isEmpty(tree) ? undefined : tree
+  if (node !== undefined && node.kind !== 'map') {
+    const kind = node.kind === 'list' ? 'a list' : 'a single value'
     report.problem(path, `${path ? ':' : 'the file'} must be a mapping (key: value), not ${kind}`)
   }
-  const entries = given?.kind === 'map' ? given.entries : new Map<string, never>()
+  const entries = node?.kind === 'map' ? node.entries : new Map<string, never>()
   const custom = patternEntries(setting)
   // `timeout: 5` and an indented line `secret:abc` are one text to YAML: do not quote beside a secret.
   const quotes = !namedSettings(setting).some(([, child]) => child.writeOnly)
@@ -91,22 +91,22 @@ function applyList(
   path: string,
   quotes: boolean,
 ) {
-  const given = tree === undefined || (isEmpty(tree) && setting.default) ? undefined : tree
-  if (given === undefined) return Object.freeze(structuredClone(setting.default))
-  if (given.kind !== 'list') {
-    const kind = given.kind === 'map' ? 'a mapping' : 'a single value'
+  const node = tree === undefined || (isEmpty(tree) && setting.default) ? undefined : tree
+  if (node === undefined) return Object.freeze(structuredClone(setting.default))
+  if (node.kind !== 'list') {
+    const kind = node.kind === 'map' ? 'a mapping' : 'a single value'
     report.problem(path, `: must be a list (- value), not ${kind}`)
     return Object.freeze(structuredClone(setting.default))
   }
 
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items = {} } = setting
-  const { length } = given.items
+  const { length } = node.items
   if (length < minItems) report.problem(path, ': must have at least one entry')
   if (length > maxItems) {
     report.problem(path, `: must have at most ${maxItems} entries, not ${length}`)
   }
 
-  const values = given.items.map((item, index) =>
+  const values = node.items.map((item, index) =>
     applySchema(items, item, report, joinPath(path, index), quotes),
   )
   if (setting.uniqueItems) {
@@ -213,8 +213,8 @@ function likely(value: string, pattern: string): string {
   return near !== value && new RegExp(pattern, 'u').test(near) ? `; did you mean ${near}?` : ''
 }
 
-function mustBe(setting: Setting, given: string): string {
-  return `must be ${expected(setting)}, not ${given}`
+function mustBe(setting: Setting, value: string): string {
+  return `must be ${expected(setting)}, not ${value}`
 }
 
 function expected({ anyOf, const: only, enum: names, ...setting }: Setting): string {

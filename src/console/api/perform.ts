@@ -50,7 +50,7 @@ interface Rendering {
   ): Promise<{ readonly out: string | Iterable<string> }>
 }
 
-/** That of a call, by the operation. */
+/** The rendering of a call, by its operation. */
 export type FindRendering = (call: Call) => Promise<Rendering>
 
 /** What every call may touch. */

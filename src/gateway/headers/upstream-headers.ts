@@ -84,9 +84,9 @@ function pushCredentials(
   if (cookies.length === 0) return
   const isUntouched = passesCarrier(authorized, 'cookie')
   for (const cookie of cookies) {
-    let kept = isUntouched ? cookie : cookieWithoutToken(cookie)
-    if (stickyCookies.size > 0 && kept !== undefined) kept = cookieWithout(kept, stickyCookies)
-    if (kept !== undefined) kept = cookieWithoutConsole(kept)
-    if (kept !== undefined) out.push('Cookie', kept)
+    let rest = isUntouched ? cookie : cookieWithoutToken(cookie)
+    if (stickyCookies.size > 0 && rest !== undefined) rest = cookieWithout(rest, stickyCookies)
+    if (rest !== undefined) rest = cookieWithoutConsole(rest)
+    if (rest !== undefined) out.push('Cookie', rest)
   }
 }

@@ -93,11 +93,11 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
 
 /** A parameter that comes twice could be read in two ways (RFC 6749 3.1). */
 function answerFields({ query, endpoint }: Received): Fields {
-  const given = [...new URLSearchParams(query)]
-  if (new Set(given.map(([name]) => name)).size < given.length) {
+  const parameters = [...new URLSearchParams(query)]
+  if (new Set(parameters.map(([name]) => name)).size < parameters.length) {
     throw new Refusal('bad-login-request', { reason: 'a parameter comes twice' })
   }
-  return new Fields('bad-login-request', [...given, ['provider', endpoint?.provider]])
+  return new Fields('bad-login-request', [...parameters, ['provider', endpoint?.provider]])
 }
 
 function cookieNames({ headers }: Received): readonly string[] {

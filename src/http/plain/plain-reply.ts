@@ -139,9 +139,9 @@ export class PlainReply extends EventEmitter implements Reply {
   }
 
   #writeNodeHead(node: ServerResponse): void {
-    const kept = this.shouldKeepAlive ? ['Keep-Alive', this.#connection.keepAlive] : []
+    const keepAlive = this.shouldKeepAlive ? ['Keep-Alive', this.#connection.keepAlive] : []
     node.shouldKeepAlive = this.shouldKeepAlive
-    node.writeHead(this.statusCode, [...(this.#headers ?? []), ...kept])
+    node.writeHead(this.statusCode, [...(this.#headers ?? []), ...keepAlive])
   }
 
   #close(): void {

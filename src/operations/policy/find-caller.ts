@@ -42,7 +42,7 @@ export async function findCaller(
   return { name, problem: 'token-missing', rows: [], facts: {}, notes: [] }
 }
 
-/** The same for a question about all calls: declines an account that cannot log in. */
+/** The role of a question about all calls. Declines an account that cannot log in. */
 export async function findRole({ role, user }: Pick<Named, 'role' | 'user'>, context: Context) {
   const caller = await findCaller({ role, user, token: undefined, anonymous: false }, context)
   if (caller.roleKey !== undefined) return caller

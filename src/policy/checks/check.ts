@@ -121,10 +121,10 @@ function withoutIgnored(
   const commented = files.filter(({ text }) => /#\s*postern:\s*ignore/.test(text))
   if (commented.length === 0) return findings
   const lines = new Map(commented.map(({ name, text }) => [name, text.split('\n')]))
-  const kept = findings.filter(({ file, line = 0, code }) => {
+  const remaining = findings.filter(({ file, line = 0, code }) => {
     return !codesIn(lines.get(file)?.[line - 2]).includes(code)
   })
-  return [...kept, ...[...lines].flatMap(([file, each]) => unknownCodes(file, each))]
+  return [...remaining, ...[...lines].flatMap(([file, each]) => unknownCodes(file, each))]
 }
 
 function codesIn(line = ''): readonly string[] {

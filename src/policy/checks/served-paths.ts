@@ -126,8 +126,8 @@ function decidedPrefixes(routes: readonly ServedRoute[]): ReadonlySet<string> {
 /** Whether a route serves one of the methods of a line. A text that is not a list may mean any. */
 function isForMethods({ methods }: ServedRoute, text: string): boolean {
   if (methods === undefined) return true
-  const asked = methodsOf(text)
-  return asked.includes(ANY_METHOD) || asked.some((method) => methods.includes(method))
+  const wanted = methodsOf(text)
+  return wanted.includes(ANY_METHOD) || wanted.some((method) => methods.includes(method))
 }
 
 /** `/a`, `/a/b` and `/a/b/c` for `/a/b/c`. */
@@ -173,9 +173,9 @@ function nearestRoute(path: string, routes: readonly ServedRoute[]): string {
   const segments = path.split('/')
   let best = { route: '', common: -1 }
   for (const route of paths) {
-    const theirs = route.split('/')
-    const differs = theirs.findIndex((segment, at) => segment !== segments[at])
-    const common = differs === -1 ? theirs.length : differs
+    const routeSegments = route.split('/')
+    const differs = routeSegments.findIndex((segment, at) => segment !== segments[at])
+    const common = differs === -1 ? routeSegments.length : differs
     if (common > best.common) best = { route, common }
   }
   return `; the nearest route is ${quote(best.route)}`

@@ -57,10 +57,10 @@ export function createNearMisses(
     },
   ): readonly NearMiss[] {
     if (domains === undefined) return []
-    const asked = kindsFor(method, 'allow')
+    const methodKinds = kindsFor(method, 'allow')
     return table
       .positionsFor(new Set([...domains.matchAnywhere(path)].filter((each) => !here.has(each))))
-      .filter((position) => ((kinds[position] as number) & asked) !== 0)
+      .filter((position) => ((kinds[position] as number) & methodKinds) !== 0)
       .filter((position) => isActive(expiry?.rules, position, at))
       .map(ruleAt)
       .filter((rule) => rule.effect === 'allow' && own.has(numberOf(roles, rule.roleKey)))
@@ -75,7 +75,7 @@ export function createNearMisses(
     const here = new Set(found.slice(0, count))
     const at = now()
     const own = ownRoles(question, at)
-    const asked = kindsFor(method, 'allow')
+    const methodKinds = kindsFor(method, 'allow')
     const misses: NearMiss[] = []
     // The most likely reasons, so they come first.
     const likely: NearMiss[] = []
@@ -86,7 +86,7 @@ export function createNearMisses(
       if (rule.effect !== 'allow') continue
       const holder = numberOf(roles, rule.roleKey)
       const isOwn = own.has(holder)
-      const sameMethod = ((kinds[position] as number) & asked) !== 0
+      const sameMethod = ((kinds[position] as number) & methodKinds) !== 0
       if (!isActive(expiry?.rules, position, at)) {
         if (isOwn && sameMethod) likely.push({ differs: 'expired', rule })
       } else if (sameMethod && !isOwn && elsewhereInherited.has(holder)) {

@@ -16,7 +16,7 @@ interface StartingList {
 }
 
 /**
- * Those of the specification (Permission exclusion list), and the rest of what go-admin v2 has compiled in. The
+ * The exclusions of the specification (Permission exclusion list), and the rest of what go-admin v2 has compiled in. The
  * reason of a business endpoint says what it does.
  */
 const { specified, goAdmin }: Readonly<Record<'specified' | 'goAdmin', readonly KnownExclusion[]>> =

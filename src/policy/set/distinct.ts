@@ -34,14 +34,14 @@ export function* distinct<T extends Expiring>(
     else once.push(key)
   }
 
-  const kept = new Map<string, number>()
+  const latest = new Map<string, number>()
   if (repeated.size > 0) {
     for (const [index, each] of all.entries()) {
       const key = keys[index] ?? ''
-      const known = repeated.has(key) ? all[kept.get(key) ?? -1] : each
-      if (known === undefined || endOf(known) < endOf(each)) kept.set(key, index)
+      const known = repeated.has(key) ? all[latest.get(key) ?? -1] : each
+      if (known === undefined || endOf(known) < endOf(each)) latest.set(key, index)
     }
   }
-  const isKept = (_: T, index: number) => (kept.get(keys[index] ?? '') ?? index) === index
+  const isKept = (_: T, index: number) => (latest.get(keys[index] ?? '') ?? index) === index
   return { list: Object.freeze(repeated.size === 0 ? all : all.filter(isKept)), keys: once }
 }

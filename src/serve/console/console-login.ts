@@ -161,12 +161,12 @@ function providerIn({ fields }: LoginAttempt): string | undefined {
 
 /** What the owner typed, under the name of the session: it confirms no other account. */
 function ownerFields({ username, provider }: ConsoleSession, { fields }: LoginAttempt): Fields {
-  const given = fields()
+  const form = fields()
   return new Fields('bad-login-request', [
     ['username', username],
     ['provider', provider],
-    ['password', given.get('password')],
-    ['otp', given.get('otp')],
+    ['password', form.get('password')],
+    ['otp', form.get('otp')],
     ...noCaptcha,
   ])
 }

@@ -51,8 +51,8 @@ export interface GatewayParts {
 /** What every generation of the gateway shares: a reload neither closes nor resets it. */
 export type LastingParts = ReturnType<typeof openLastingParts>
 
-export function openLastingParts(config: Config, given: GatewayParts, assembly: Assembly) {
-  const { tokens, policies, now, redis, tunnels } = given
+export function openLastingParts(config: Config, parts: GatewayParts, assembly: Assembly) {
+  const { tokens, policies, now, redis, tunnels } = parts
   const limits = createRouteLimits({
     addressBlock,
     now: () => now() * 1000,
@@ -74,7 +74,7 @@ export function openLastingParts(config: Config, given: GatewayParts, assembly: 
     ],
   })
   return {
-    ...given,
+    ...parts,
     limits,
     openExchanges,
     eventStreams,

@@ -27,10 +27,10 @@ async function runGateway(options: ServeOptions, io: Io): Promise<number> {
     import('../../config/load.ts'),
     import('../../workers/worker-count.ts'),
   ])
-  const asked = { file: options.config, env: io.env, cwd: io.cwd }
-  const config = loadConfig(asked)
+  const location = { file: options.config, env: io.env, cwd: io.cwd }
+  const config = loadConfig(location)
   // A reload reads the same file, whatever other default file appears meanwhile.
-  const source = { ...asked, file: configFile(asked) }
+  const source = { ...location, file: configFile(location) }
   const { count, why } = workerCount(config)
   const isTerminal = host.stdout.isTTY === true
   const { log, shutdown, forward, forwardErrors } = await startProcess(

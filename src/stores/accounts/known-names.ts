@@ -6,13 +6,13 @@ export async function knownNames(
   { db, shapes }: Database,
   names: readonly string[],
 ): Promise<readonly string[]> {
-  const asked = names.filter(isStorable)
+  const candidates = names.filter(isStorable)
   return withFaults(async () => {
     const { users } = await shapes()
     const lowered = tableOf(
-      'asked',
+      'candidates',
       { name: 'text' },
-      asked.map((name) => ({ name })),
+      candidates.map((name) => ({ name })),
     )
     const rows = await db
       .selectFrom('sys_user as u')
@@ -20,12 +20,12 @@ export async function knownNames(
       .where(live('u', users))
       .where(({ eb, fn, or, selectFrom }) =>
         or([
-          eb('u.username', 'in', listOf(asked)),
+          eb('u.username', 'in', listOf(candidates)),
           eb(
             fn<string>('lower', ['u.username']),
             'in',
             selectFrom(lowered).select(({ fn: of }) =>
-              of<string>('lower', ['asked.name']).as('name'),
+              of<string>('lower', ['candidates.name']).as('name'),
             ),
           ),
         ]),

@@ -16,9 +16,9 @@ import { type Refused, refused } from './refused.ts'
 export async function firstLogin(
   inside: Inside,
   shapes: TableShapes,
-  given: { readonly identity: Identity; readonly rules: LinkRules; readonly actor: Actor },
+  attempt: { readonly identity: Identity; readonly rules: LinkRules; readonly actor: Actor },
 ): Promise<Refused | undefined> {
-  const { identity, rules, actor } = given
+  const { identity, rules, actor } = attempt
   const { username } = identity
   const whom = `${JSON.stringify(username)} (subject ${JSON.stringify(identity.subject)}) of provider ${identity.provider}`
   if (identity.hasUnverifiedName) {
@@ -39,7 +39,7 @@ export async function firstLogin(
       !(named.secondFactor && rules.skipsSecondFactor) &&
       !(await hasLink(inside, named.caller.userId, issuerOf(identity)))
     if (mayLink) {
-      await link(inside, shapes, named.caller.userId, given)
+      await link(inside, shapes, named.caller.userId, attempt)
       return undefined
     }
     const reason = `${whom} is not linked, and account ${JSON.stringify(holder)} has that name: link them with "postern user link" if they are the same person`
@@ -63,7 +63,7 @@ export async function firstLogin(
   if (added === 'name-taken') throw new Error('the name was free under the accounts lock')
   const after = { ...added, role: roleKey }
   await appendAudit(inside, shapes, [{ actor, action: 'user.add', subject: username, after }])
-  await link(inside, shapes, added.userId, given)
+  await link(inside, shapes, added.userId, attempt)
   return undefined
 }
 

@@ -82,8 +82,8 @@ export async function findCasbinTables<Schema>(
   const found = casbinTables
     .filter((name) => named === undefined || name === named)
     .flatMap((name) => {
-      const its = columns.get(name)
-      return its === undefined ? [] : [{ name, columns: its }]
+      const present = columns.get(name)
+      return present === undefined ? [] : [{ name, columns: present }]
     })
   if (found.length === 0) {
     const message = `the database has no table ${named ?? casbinTables.join(' or ')}`

@@ -217,7 +217,10 @@ function revisionsToDelete(
   moves: readonly Move[],
   needed: readonly (string | undefined)[],
 ): readonly string[] {
-  const kept = new Set([...moves.slice(0, HISTORY - 1).map(({ revision }) => revision), ...needed])
+  const recent = new Set([
+    ...moves.slice(0, HISTORY - 1).map(({ revision }) => revision),
+    ...needed,
+  ])
   const oldest = moves.slice(HISTORY - 1).map(({ revision }) => revision)
-  return [...new Set(oldest)].filter((revision) => !kept.has(revision))
+  return [...new Set(oldest)].filter((revision) => !recent.has(revision))
 }

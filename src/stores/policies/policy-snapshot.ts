@@ -136,9 +136,9 @@ export function createPolicySnapshot(file: string, log: FeedLog, gate?: TrustGat
     async read() {
       try {
         const { mtimeMs: confirmedAt, size: bytes } = await stat(file)
-        const kept = parseSnapshot(await readFile(file, 'utf8'))
-        if (kept !== undefined) {
-          const offer = await accepted(kept, gate)
+        const snapshot = parseSnapshot(await readFile(file, 'utf8'))
+        if (snapshot !== undefined) {
+          const offer = await accepted(snapshot, gate)
           live = identityOf(offer)
           held = { ...live, bytes }
           return { offer, confirmedAt }

@@ -61,13 +61,13 @@ export function createConnection(settings: RedisSettings): RedisConnection {
     // Certificates carry names: with TLS the nodes are not to be replaced by their addresses.
     ...(address.tls && { dnsLookup: (name, done) => done(null, name) }),
   })
-  let asked = Number.NEGATIVE_INFINITY
+  let requestedAt = Number.NEGATIVE_INFINITY
   return {
     driver,
     // The driver asks after errors only, and a node that hangs gives none until a timeout of seconds.
     doubt() {
-      if (performance.now() < asked + DOUBT_MS) return
-      asked = performance.now()
+      if (performance.now() < requestedAt + DOUBT_MS) return
+      requestedAt = performance.now()
       driver.refreshSlotsCache()
     },
   }

@@ -114,13 +114,13 @@ export function createSentinels(
     let own = turn++
 
     async function askKept(sentinel: RedisHost): Promise<SentinelAnswer> {
-      const kept = links.get(sentinel) ?? linkTo(sentinel)
-      links.set(sentinel, kept)
+      const link = links.get(sentinel) ?? linkTo(sentinel)
+      links.set(sentinel, link)
       try {
-        return await kept.ask()
+        return await link.ask()
       } catch (error) {
-        kept.close()
-        if (links.get(sentinel) === kept) links.delete(sentinel)
+        link.close()
+        if (links.get(sentinel) === link) links.delete(sentinel)
         throw error
       }
     }

@@ -29,7 +29,7 @@ export function createRevocationSync({ store, revocations, learn }: RevocationSy
   /** False while following a list whose beginning was not read. */
   let isComplete = false
 
-  const flush = () => pending.flush((kept) => store.append(kept, 'before'))
+  const flush = () => pending.flush((entries) => store.append(entries, 'before'))
   const hasPending = () => !pending.isEmpty()
 
   function size(): number {

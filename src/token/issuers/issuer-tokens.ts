@@ -102,10 +102,10 @@ export function createIssuerTokens(parts: IssuerTokenParts): ForeignTokens {
 /** Types name the purpose of a token (RFC 8725 3.11); of those that issuers leave out, claims tell. */
 function refuseHeader(header: CompactToken['header'], { typ: wanted }: Issuer): void {
   if (bringsKey(header)) throw invalidToken('its header brings a key or an extension')
-  const given = shortType(header['typ'])
-  if (given === undefined && wanted === undefined) return
+  const type = shortType(header['typ'])
+  if (type === undefined && wanted === undefined) return
   const accepted = wanted === undefined ? ['jwt', 'at+jwt'] : [shortType(wanted)]
-  if (!accepted.includes(given)) throw invalidToken(`its typ is not ${accepted.join(' or ')}`)
+  if (!accepted.includes(type)) throw invalidToken(`its typ is not ${accepted.join(' or ')}`)
 }
 
 /**

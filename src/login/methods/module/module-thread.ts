@@ -59,11 +59,11 @@ export class ModuleThread {
 
   constructor(path: string, events: ThreadEvents) {
     this.#events = events
-    const { port1: port, port2: theirs } = new MessageChannel()
+    const { port1: port, port2: threadPort } = new MessageChannel()
     const task: ThreadTask = { file: path }
     const options = {
-      workerData: { ...task, port: theirs },
-      transferList: [theirs],
+      workerData: { ...task, port: threadPort },
+      transferList: [threadPort],
       ...isolated,
       env: environment(),
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },

@@ -1,6 +1,7 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { Fault } from '../../kernel/errors.ts'
+import { readText } from '../../kernel/response-text.ts'
 import { version } from '../../kernel/version.ts'
 import { printable } from '../format.ts'
 import type { Gateway } from './gateway.ts'
@@ -65,19 +66,11 @@ export function send(gateway: Gateway, sent: ApiCall): Promise<ApiReply> {
     socket.once(origin.startsWith('https:') ? 'secureConnect' : 'connect', () => clearTimeout(late))
   })
   request.on('response', (response) => {
-    const chunks: Buffer[] = []
-    let bytes = 0
-    response.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      bytes += chunk.length
-      if (bytes > maxBytes) request.destroy(new Error('the answer is too long'))
-    })
     response.on('error', (error) => fail(describe(error, signal, timeoutMs)))
-    response.on('end', () => {
+    readText(response, maxBytes, (text) => {
       const { statusCode: status = 0, headers } = response
       if (status >= 300 && status < 400) return fail(redirected(headers.location))
       const [type = ''] = (headers['content-type'] ?? '').split(';')
-      const text = Buffer.concat(chunks).toString()
       resolve({ status, type: type.trim(), setCookies: headers['set-cookie'] ?? [], text })
     })
   })

@@ -6,6 +6,7 @@ import { modeFacts } from '../../config/mode.ts'
 import { Fault } from '../../kernel/errors.ts'
 import { isRecord, readJson } from '../../kernel/json.ts'
 import { printable } from '../../kernel/printable.ts'
+import { readText } from '../../kernel/response-text.ts'
 import { createCaptchas } from '../../login/captcha/captcha.ts'
 import { openText } from '../../login/captcha/sealed-text.ts'
 import { createRedisCaptchas } from '../../stores/limits/redis-captchas.ts'
@@ -140,14 +141,10 @@ function callGateway({ url, path, body, token, isInsecure }: Call): Promise<Answ
   })
   request.on('error', fail)
   request.on('response', (response) => {
-    let text = ''
-    response.setEncoding('utf8')
     response.on('error', fail)
-    response.on('data', (chunk: string) => {
-      text += chunk
-      if (text.length > maxBytes) request.destroy(new Error('the answer is too long'))
-    })
-    response.on('end', () => resolve({ status: response.statusCode ?? 0, json: parsed(text) }))
+    readText(response, maxBytes, (text) =>
+      resolve({ status: response.statusCode ?? 0, json: parsed(text) }),
+    )
   })
   request.end(payload)
   return promise

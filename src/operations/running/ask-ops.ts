@@ -1,6 +1,7 @@
 import { get as getHttp } from 'node:http'
 import { get as getHttps } from 'node:https'
 import { Fault } from '../../kernel/errors.ts'
+import { readText } from '../../kernel/response-text.ts'
 
 interface OpsAnswer {
   readonly status: number
@@ -38,17 +39,8 @@ function fetchText(
   const get = base.startsWith('https:') ? getHttps : getHttp
   const signal = AbortSignal.timeout(timeoutMs)
   const request = get(`${base}${path}`, { agent: false, signal }, (response) => {
-    const chunks: Buffer[] = []
-    let bytes = 0
-    response.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      bytes += chunk.length
-      if (bytes > maxBytes) request.destroy(new Error('the answer is too long'))
-    })
     response.on('error', (error) => fail(error.message))
-    response.on('end', () =>
-      resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
-    )
+    readText(response, maxBytes, (text) => resolve({ status: response.statusCode ?? 0, text }))
   })
   request.on('error', (error: NodeJS.ErrnoException) => {
     if (signal.aborted) fail(`timeout after ${timeoutMs / 1000} seconds`)

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { homes } from './support/library-homes.ts'
 import { arrows, cycles, sources, unusedExports } from './support/sources.ts'
@@ -10,18 +9,8 @@ import { arrows, cycles, sources, unusedExports } from './support/sources.ts'
  */
 const order: readonly string[] = [
   ...['kernel', 'background', 'log', 'metrics', 'tracing', 'fleet', 'h2', 'wire', 'signing'],
-  ...[
-    'token',
-    'config/schema',
-    'login',
-    'messages',
-    'policy',
-    'admission',
-    'answers',
-    'replay',
-    'openapi',
-  ],
-  ...['config', 'gateway', 'http', 'page', 'stores', 'workers'],
+  ...['token', 'config/schema', 'login', 'messages', 'policy', 'admission', 'answers'],
+  ...['replay', 'openapi', 'config', 'gateway', 'http', 'page', 'stores', 'workers'],
   ...['operations', 'cli', 'console', 'serve', 'main.ts'],
 ]
 
@@ -32,6 +21,18 @@ const forViews = {
     ...['kernel', 'background', 'fleet', 'messages', 'config', 'log', 'http'],
     ...['operations', 'cli'],
   ],
+}
+
+/** Folders with few doors: others import only these files of them. */
+const doors = {
+  cli: ['commands/dispatch', 'commands/renderings', 'exit-codes', 'format', 'io', 'process-io'],
+  h2: [
+    ...['error-codes', 'frames', 'message-fields', 'session', 'session-events', 'stream'],
+    'without-rest',
+  ],
+  openapi: ['document'],
+  replay: ['log-source', 'replay'],
+  serve: ['programs/programs'],
 }
 
 /** More than views: the console logs people in. */
@@ -74,6 +75,14 @@ describe('the architecture', () => {
     })
 
     expect(strays).toEqual([])
+  })
+
+  test.each(Object.entries(doors))('lets others enter %s by its doors only', (folder, files) => {
+    const entered = arrows.filter(({ path, to }) => top(to) === folder && top(path) !== folder)
+
+    expect(new Set(entered.map(({ to }) => to))).toEqual(
+      new Set(files.map((file) => `${folder}/${file}.ts`)),
+    )
   })
 
   test('leaves it to admission which paths are own, removed or canonical', () => {
@@ -126,18 +135,6 @@ describe('the architecture', () => {
     const found = sources.filter(({ code }) => pattern.test(code)).map(({ path }) => path)
 
     expect(found).toEqual(files)
-  })
-
-  test('bundles the file of every thread under its own name', () => {
-    const bundle = readFileSync('scripts/bundle.mjs', 'utf8')
-    const threads = sources.flatMap(({ path, text }) =>
-      [...text.matchAll(/import\.meta\.url\.replace\([^\n]*, '([-a-z]+)'\)/g)].map(([, name]) =>
-        join(dirname(path), `${name}`),
-      ),
-    )
-
-    expect(threads).toHaveLength(4)
-    expect(threads.filter((thread) => !bundle.includes(`'${thread}'`))).toEqual([])
   })
 
   test('catches nothing where deciding returns a value and refusing throws', () => {

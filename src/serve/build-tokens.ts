@@ -1,4 +1,5 @@
 import { secretWeakness } from '../config/checks/secret-strength.ts'
+import { carriedClaims } from '../config/identity-headers.ts'
 import { configuredIssuers } from '../config/issuers.ts'
 import { type ModeFacts, tokenLimits } from '../config/mode.ts'
 import type { Config } from '../config/schema/schema.ts'
@@ -7,12 +8,12 @@ import { type OpenKeys, openKeys } from '../stores/keys/key-feed.ts'
 import { addIssuerMetrics, addKeyMetrics } from '../stores/keys/key-metrics.ts'
 import { sharedSecret } from '../stores/keys/shared-secret.ts'
 import { assertionSigner } from '../token/assertions.ts'
+import { type ClaimPicker, createClaimPicker } from '../token/carried-claims.ts'
 import { createIssuerTokens } from '../token/issuers/issuer-tokens.ts'
 import { openIssuers } from '../token/issuers/open-issuers.ts'
 import { createRevocations } from '../token/revocations.ts'
 import { createTokens, type Tokens } from '../token/tokens.ts'
 import type { Assembly } from './assembly.ts'
-import { openClaims } from './open-claims.ts'
 import { clock, type ServeOptions } from './options.ts'
 import { keyFacts } from './own-facts.ts'
 
@@ -81,4 +82,30 @@ export async function openConfiguredKeys(
 function findAssertionProblem({ identity }: Config, keys: OpenKeys): string | undefined {
   if (!identity.assertion.enabled || assertionSigner(keys.current()) !== undefined) return undefined
   return 'identity.assertion requires one private key that is not a shared secret, or one named to sign'
+}
+
+/** The claims that services learn; tokens that are issued or verified from a reload on have the new ones. */
+function openClaims({ config, log }: ServeOptions, assembly: Assembly): ClaimPicker {
+  const settingsOf = (active: Config) => {
+    return { names: carriedClaims(active), maxBytes: active.headers.claimBytes }
+  }
+  let settings = settingsOf(config)
+  assembly.add({
+    apply(next) {
+      settings = settingsOf(next)
+    },
+  })
+  const count = assembly.registry.counter({
+    name: 'postern_claims_left_out_total',
+    help: 'Claims that did not fit into headers.claimBytes, so that services do not learn them.',
+    labels: ['claim'],
+    fromZero: settings.names.map((name) => [name]),
+  })
+  return createClaimPicker(
+    () => settings,
+    (leftOut) => {
+      count(leftOut.claim)
+      log.warn({ ...leftOut, limit: settings.maxBytes }, 'claim left out: over headers.claimBytes')
+    },
+  )
 }

@@ -3,7 +3,7 @@ import { Fault } from '../../src/kernel/errors.ts'
 import {
   createNoPasswords,
   createPasswordCredentials,
-} from '../../src/login/methods/password/password-credentials.ts'
+} from '../../src/login/methods/password/open-password.ts'
 import {
   createPasswordHash,
   missingCosts,

@@ -7,7 +7,6 @@ import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/se
 import { finish } from '../../policy/steps.ts'
 import { exclusionUsageKey, ruleUsageKey } from '../../policy/usage/usage-key.ts'
 import { createLineages } from '../lineage.ts'
-import { withoutLines } from './removed-lines.ts'
 import type { UnusedAnswer } from './unused.ts'
 
 /**
@@ -143,4 +142,28 @@ function lineAt(text: string, offset: number): number {
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1))
     line++
   return line
+}
+
+/**
+ * A text without these lines, counted from 1. A comment for Postern directly above a removed line, such
+ * as the time at which it expires, goes with it: it would apply to the next line. Other comments stay.
+ */
+function withoutLines(text: string, removed: ReadonlySet<number>): string {
+  if (removed.size === 0) return text
+  const lines = text.split('\n')
+  const gone = new Set([...removed].map((line) => line - 1))
+  for (const line of removed) {
+    for (let above = line - 2; above >= 0 && isComment(lines[above]); above--) {
+      if (isDirective(lines[above])) gone.add(above)
+    }
+  }
+  return lines.filter((_, index) => !gone.has(index)).join('\n')
+}
+
+function isComment(line = ''): boolean {
+  return line.trimStart().startsWith('#')
+}
+
+function isDirective(line = ''): boolean {
+  return /^\s*#\s*postern:\s*(?:until|ignore)\b/.test(line)
 }

@@ -11,7 +11,7 @@ import {
   type EnrolledAccount,
   enrolledAccounts,
 } from '../../stores/second-factor/enrollment-directory.ts'
-import { liveSessions } from '../../stores/sessions/live-sessions.ts'
+import { liveSessions } from '../../stores/sessions/session-store.ts'
 import { accountSettings, inDatabase, withDatabase } from '../configured-database.ts'
 import { type OpenLockout, withLockouts } from '../logins/open-lockouts.ts'
 import type { RunOf } from '../operation.ts'

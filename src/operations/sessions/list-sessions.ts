@@ -1,5 +1,5 @@
-import { liveSessions } from '../../stores/sessions/live-sessions.ts'
 import type { Session } from '../../stores/sessions/session-store.ts'
+import { liveSessions } from '../../stores/sessions/session-store.ts'
 import { consoleIdPrefix } from '../../token/token-id.ts'
 import { accountSettings, withExistingDatabase } from '../configured-database.ts'
 import type { RunOf } from '../operation.ts'

@@ -1,5 +1,4 @@
-import { type Actor, type AuditEntry, appendAudit } from '../audit/audit.ts'
-import { gatewayActor } from '../audit/gateway-actor.ts'
+import { type Actor, type AuditEntry, appendAudit, gatewayActor } from '../audit/audit.ts'
 import {
   type Database,
   type Db,

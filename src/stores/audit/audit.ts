@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { sql } from 'kysely'
 import {
   type Database,
@@ -73,4 +74,9 @@ export function detailText(detail: Readonly<Record<string, unknown>>): string {
     typeof value === 'string' && value.length > maxText ? `${value.slice(0, maxText)}…` : value,
   )
   return text.length <= maxDetail ? text : JSON.stringify({ omitted: `${text.length} characters` })
+}
+
+/** A gateway that changes something by itself, for the audit log. */
+export function gatewayActor(): Actor {
+  return { kind: 'gateway', name: 'postern', origin: hostname() }
 }

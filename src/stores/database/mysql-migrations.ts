@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import { Fault } from '../../kernel/errors.ts'
-import { columnLines, quotedNames } from './create-table.ts'
 import type { Db } from './database.ts'
 import { exactCollation } from './mysql-session.ts'
 import {
+  columnLines,
   everyTable,
   lockTable,
   migrationTable,
   optionalTables,
+  quotedNames,
   type Table,
   tables,
 } from './tables.ts'

@@ -7,10 +7,17 @@ import {
   sql,
 } from 'kysely'
 import { type Backend, type Catalog, chosenNode, type Fragments, withBackend } from './backend.ts'
-import { columnLines, quotedNames } from './create-table.ts'
 import { createPool } from './postgres-pool.ts'
 import { repeatingDialect } from './repeating-dialect.ts'
-import { migrationTable, optionalTables, type Schema, type Table, tables } from './tables.ts'
+import {
+  columnLines,
+  migrationTable,
+  optionalTables,
+  quotedNames,
+  type Schema,
+  type Table,
+  tables,
+} from './tables.ts'
 
 class Compiler extends PostgresQueryCompiler {
   protected override visitRaw(node: RawNode): void {

@@ -1,3 +1,4 @@
+import type { RefusalKind } from '../../kernel/errors.ts'
 import type { Identity, LinkRules } from '../../login/linked-account.ts'
 import { insertAccount } from '../accounts/account-insert.ts'
 import { nameProblem } from '../accounts/account-name.ts'
@@ -7,7 +8,6 @@ import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Inside, TableShapes } from '../database/database.ts'
 import { live, same, toStorable } from '../database/dialect.ts'
 import { findNamed, hasLink, insertLink, issuerOf } from './identity-rows.ts'
-import { type Refused, refused } from './refused.ts'
 
 /**
  * Links an identity that no live account has: to the account of its name, or to a new one. Runs under
@@ -104,4 +104,14 @@ async function holderOf(
 /** Another system's text as our columns hold it, without what could reorder or break a line. */
 function shown(text = ''): string {
   return toStorable(text.replace(/\p{Cc}|\p{Bidi_Control}/gu, ''), 128).trim()
+}
+
+/** A Refusal as data: thrown inside a transaction it would become a Fault of the database. */
+export interface Refused {
+  readonly refused: Extract<RefusalKind, 'no-account' | 'account-disabled' | 'no-role'>
+  readonly reason: string
+}
+
+export function refused(kind: Refused['refused'], reason: string): Refused {
+  return { refused: kind, reason }
 }

@@ -6,10 +6,10 @@ import { toRole } from '../accounts/account-changes.ts'
 import { editInside } from '../accounts/account-edit.ts'
 import { underAccountsLock } from '../accounts/account-queries.ts'
 import { createBounded } from '../accounts/bounded.ts'
-import { gatewayActor } from '../audit/gateway-actor.ts'
+import { gatewayActor } from '../audit/audit.ts'
 import type { Database, Inside, TableShapes } from '../database/database.ts'
 import { isStorable } from '../database/dialect.ts'
-import { firstLogin, missingRole } from './first-login.ts'
+import { firstLogin, missingRole, type Refused, refused } from './first-login.ts'
 import {
   type FoundAccount,
   findLinked,
@@ -17,7 +17,6 @@ import {
   issuerOf,
   touchLink,
 } from './identity-rows.ts'
-import { type Refused, refused } from './refused.ts'
 
 interface LinkedAccountsParts {
   /** Seconds since the epoch. */

@@ -1,7 +1,7 @@
 import { Fault } from '../../kernel/errors.ts'
 import type { CaptchaStore } from '../../login/captcha/captcha.ts'
 import { loadScript, type RedisClient } from '../redis/redis.ts'
-import { forgetFunction } from './counter-scripts.ts'
+import { forgetFunction } from './redis-counters.ts'
 
 const putScript = loadScript(new URL('./lua/put-captcha.lua', import.meta.url), { forgetFunction })
 const takeScript = loadScript(new URL('./lua/take-captcha.lua', import.meta.url))

@@ -1,7 +1,10 @@
 import type { AlsoDone, Counted, Counters, Hit } from '../../login/throttle.ts'
-import type { RedisClient } from '../redis/redis.ts'
-import { hitScript, takeBackScript } from './counter-scripts.ts'
+import { loadScript, type RedisClient } from '../redis/redis.ts'
 import type { MemoryCounters } from './memory-counters.ts'
+
+export const forgetFunction = loadScript(new URL('./lua/forget.lua', import.meta.url))
+export const hitScript = loadScript(new URL('./lua/count-hits.lua', import.meta.url))
+const takeBackScript = loadScript(new URL('./lua/take-back-hits.lua', import.meta.url))
 
 interface RedisCounterParts {
   readonly redis: RedisClient

@@ -1,6 +1,6 @@
 import type { LockoutRecords, StoredLockout } from '../../login/lockouts/lockout.ts'
 import { loadScript, type RedisClient } from '../redis/redis.ts'
-import { forgetFunction } from './counter-scripts.ts'
+import { forgetFunction } from './redis-counters.ts'
 
 const maxRecords = 10_000
 

@@ -1,3 +1,5 @@
+import type { Revocations } from '../../token/revocations.ts'
+
 /** A token that a login issued. Times are milliseconds since the epoch. */
 export interface Session {
   /** The ID of the token, in the revocation list too. */
@@ -41,3 +43,18 @@ export const SESSIONS_AT_ONCE = 200
 
 /** The widths of the table's columns. */
 export const longest = { username: 64, roleKey: 128, address: 64, agent: 255 } as const
+
+/**
+ * The sessions whose tokens gateways accept, those seen last first. A revocation by any way hides its
+ * session, whether or not the record was removed.
+ */
+export async function liveSessions(
+  store: Pick<SessionStore, 'list'>,
+  revocations: Pick<Revocations, 'check'>,
+  userId?: string,
+): Promise<readonly Session[]> {
+  const found = await store.list(userId)
+  return found
+    .filter((session) => revocations.check({ ...session, kind: 'user' }) !== 'revoked')
+    .sort((a, b) => b.seenAt - a.seenAt || b.issuedAt - a.issuedAt)
+}

@@ -3,10 +3,9 @@ import type { Identity, LinkedAccounts, LinkRules } from '../../linked-account.t
 import type { Verified } from '../../login-method.ts'
 import type { NameAndPassword, VerifyPassword } from '../../method-kind.ts'
 import type { PasswordHash } from '../../password-hash.ts'
-import { nameBelow } from './distinguished-name.ts'
+import { canonicalDn, canonicalValue, commonName, nameBelow } from './distinguished-name.ts'
 import { textsOf } from './entry.ts'
 import type { Person } from './find-person.ts'
-import { type GroupRole, roleOfGroups } from './group-roles.ts'
 import type { Directory } from './open-directory.ts'
 import type { GroupSettings } from './settings.ts'
 
@@ -67,4 +66,32 @@ export function createDirectoryCredentials(parts: DirectoryCredentialsParts) {
     const problem = `no entry of login.ldap.roles names a group of ${JSON.stringify(username)}; it has ${groups.length}: ${named}`
     return { roleProblem: problem.slice(0, 1000) }
   }
+}
+
+/** Which role the members of a group get. */
+interface GroupRole {
+  /** The DN of the group, or its name. */
+  readonly value: string
+  readonly role: string
+}
+
+/** The role of the first entry that names one of the groups; `undefined` without a match. */
+export function roleOfGroups(
+  roles: readonly GroupRole[],
+  groups: readonly string[],
+): string | undefined {
+  const known = new Set(groups.flatMap(spellings))
+  return roles.find(({ value }) => known.has(spelling(value)))?.role
+}
+
+/** A group is named by its DN or its cn; a value that is not a DN, by itself. */
+function spellings(group: string): readonly string[] {
+  const name = canonicalDn(group) === undefined ? undefined : commonName(group)
+  return name === undefined ? [spelling(group)] : [spelling(group), `name ${name}`]
+}
+
+/** Marked, so that the name of one group is never equal to the DN of another. */
+function spelling(value: string): string {
+  const dn = canonicalDn(value)
+  return dn === undefined ? `name ${canonicalValue(value)}` : `dn ${dn}`
 }

@@ -1,8 +1,14 @@
 import type { Fields } from '../../fields.ts'
 import { passwordMethodName } from '../../login-method.ts'
-import type { MethodParts, OpenLoginMethod, VerifyNamed } from '../../method-kind.ts'
+import type {
+  FindAccount,
+  MethodParts,
+  OpenLoginMethod,
+  VerifyNamed,
+  VerifyPassword,
+} from '../../method-kind.ts'
+import type { PasswordHash } from '../../password-hash.ts'
 import { maxPasswordBytes } from '../../passwords/password-length.ts'
-import { createNoPasswords, createPasswordCredentials } from './password-credentials.ts'
 import type { PasswordLogin } from './settings.ts'
 
 export async function open(
@@ -29,4 +35,31 @@ export async function open(
     },
   }
   return { methods: [method], form: local || passwords !== undefined ? 'password' : undefined }
+}
+
+/** Refuses every name and password, in the time that a wrong password takes. */
+export function createNoPasswords(passwordHash: PasswordHash): VerifyPassword {
+  return async ({ password }) => {
+    await passwordHash.verifyDummy(password)
+    return undefined
+  }
+}
+
+/**
+ * User name and password. An unknown name, a disabled account and a wrong password get the same answer
+ * in the same time, so that attackers cannot enumerate names.
+ */
+export function createPasswordCredentials(
+  findAccount: FindAccount,
+  passwordHash: PasswordHash,
+): VerifyPassword {
+  return async ({ username, password }) => {
+    const account = await findAccount(username)
+    if (account === undefined) {
+      await passwordHash.verifyDummy(password)
+      return undefined
+    }
+    const { passwordHash: stored, enabled, caller } = account
+    return (await passwordHash.verify(password, stored, enabled)) ? caller : undefined
+  }
 }

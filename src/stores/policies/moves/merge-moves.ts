@@ -1,5 +1,4 @@
 import type { Move } from '../document/policy-keys.ts'
-import { moveKey } from './move-key.ts'
 
 /** What people read. A copy that another version made may lack a field that it did not know. */
 const saidFields = ['revision', 'sequence', 'author', 'message', 'at', 'kind'] as const
@@ -21,4 +20,10 @@ export function mergeMoves(inRedis: readonly Move[], inDatabase: readonly Move[]
   }
   const moves = [...merged.values()].sort((a, b) => b.sequence - a.sequence)
   return { moves: moves.slice(0, most), differing }
+}
+
+/** What tells one move from another. Version 0.1.0 gives moves no id. */
+export function moveKey({ id, sequence, revision }: Move): string {
+  // Redis may contain anything, and this is the key of a table.
+  return id !== undefined && /^[\w-]{1,64}$/.test(id) ? id : `${sequence}-${revision}`
 }

@@ -2,7 +2,7 @@ import type { FeedLog } from '../../../background/feed-log.ts'
 import { createOutbox } from '../../../background/outbox.ts'
 import { Fault } from '../../../kernel/errors.ts'
 import type { Move } from '../document/policy-keys.ts'
-import { moveKey } from './move-key.ts'
+import { moveKey } from './merge-moves.ts'
 import type { MoveTable } from './move-table.ts'
 
 interface CopyParts {

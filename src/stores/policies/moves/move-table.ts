@@ -13,7 +13,7 @@ import { listOf, lockUntilCommit } from '../../database/dialect.ts'
 import { insertRows } from '../../database/insert-rows.ts'
 import { type Move, maxMove, parseMove } from '../document/policy-keys.ts'
 import { historyEntry } from './history-entry.ts'
-import { moveKey } from './move-key.ts'
+import { moveKey } from './merge-moves.ts'
 
 /** The history of one Redis prefix in the database. Every method throws a Fault when that fails. */
 export type MoveTable = ReturnType<typeof createMoveTable>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { roleOfGroups } from '../../../../src/login/methods/ldap/directory-credentials.ts'
 import { nameBelow } from '../../../../src/login/methods/ldap/distinguished-name.ts'
-import { roleOfGroups } from '../../../../src/login/methods/ldap/group-roles.ts'
 
 const admins = 'CN=Gateway Admins,OU=Groups,DC=corp,DC=example'
 

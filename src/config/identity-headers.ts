@@ -21,14 +21,8 @@ const presets = {
   },
 } as const
 
-interface ClaimHeader {
-  readonly setting: string
-  readonly name: string
-  readonly claim: string
-}
-
 /** The headers with claims, and with the name of the caller for other applications. */
-export function claimHeaders({ claims = {}, preset }: Headers): readonly ClaimHeader[] {
+export function claimHeaders({ claims = {}, preset }: Headers) {
   const own = Object.entries(claims).flatMap(([claim, name]) =>
     name === undefined ? [] : [{ setting: `headers.claims.${claim}`, name, claim }],
   )

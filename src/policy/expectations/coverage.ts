@@ -4,20 +4,14 @@ import type { Outcome } from './test-suite.ts'
 /** How much of a policy its tests would notice changing. */
 export type Coverage = ReturnType<typeof coverageOf>
 
-/** Lines by which a test was decided are counted, the others listed. */
-interface CoverageOf<Granted> {
-  readonly total: number
-  readonly decided: number
-  readonly undecided: readonly Granted[]
-}
-
 /** Which rules and exclusions decided a test that passed. A rule beside a wider one decides nothing. */
 export function coverageOf({ rules, exclusions }: PolicySet, outcomes: readonly Outcome[]) {
   const deciding = new Set<unknown>()
   for (const { decision, passed } of outcomes) {
     if (passed) deciding.add(decision.rule ?? decision.exclusion)
   }
-  const covered = <Granted>(all: readonly Granted[]): CoverageOf<Granted> => {
+  // Lines by which a test was decided are counted, the others listed.
+  const covered = <Granted>(all: readonly Granted[]) => {
     const undecided = all.filter((each) => !deciding.has(each))
     return { total: all.length, decided: all.length - undecided.length, undecided }
   }

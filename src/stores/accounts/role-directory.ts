@@ -17,11 +17,6 @@ export interface RoleSummary {
   readonly services: number
 }
 
-interface RoleAccount {
-  readonly username: string
-  readonly kind: 'user' | 'service'
-}
-
 /**
  * Which roles exist. Every error of the driver becomes a Fault. Reads go-admin's `sys_role` for
  * operators.
@@ -56,7 +51,7 @@ export function createRoleDirectory({ db, shapes }: Database) {
       .execute()
   }
 
-  async function accountsWith(shape: TableShapes, roleId: string): Promise<readonly RoleAccount[]> {
+  async function accountsWith(shape: TableShapes, roleId: string) {
     const rows = await liveAccounts(db, shape)
       .select('u.username')
       .select(isService(shape).as('service'))
@@ -64,9 +59,9 @@ export function createRoleDirectory({ db, shapes }: Database) {
       .orderBy('u.user_id')
       .limit(mostNames)
       .execute()
-    return rows.map(({ username, service }) => ({
-      ...{ username: username ?? '', kind: service ? 'service' : 'user' },
-    }))
+    return rows.map(({ username, service }) => {
+      return { username: username ?? '', kind: service ? ('service' as const) : ('user' as const) }
+    })
   }
 
   return {

@@ -13,12 +13,6 @@ export interface HealthCheckSettings {
 /** The most of a response that a check reads. */
 const maxBytes = 65_536
 
-/** The active health check of a target. Without settings, a target is always healthy. */
-interface HealthCheck {
-  readonly isHealthy: () => boolean
-  readonly close: () => void
-}
-
 /** What the checks have found. The check of a reloaded configuration continues with it. */
 export interface HealthRecord {
   healthy: boolean
@@ -34,12 +28,15 @@ interface HealthCheckOptions {
   readonly onHealthy?: () => void
 }
 
-/** Starts at once. A new target is healthy until `unhealthyAfter` checks have failed. */
+/**
+ * The active health check of a target. Starts at once. A new target is healthy until `unhealthyAfter`
+ * checks have failed; without settings, it always is.
+ */
 export function createHealthCheck(
   createOwnPool: () => Pool,
   settings: HealthCheckSettings | undefined,
   { record = newHealthRecord(), host, onHealthy }: HealthCheckOptions = {},
-): HealthCheck {
+) {
   if (settings === undefined) {
     Object.assign(record, newHealthRecord())
     return { isHealthy: () => true, close() {} }

@@ -37,6 +37,8 @@ interface LoginProvider {
   readonly issuer: string | undefined
   /** Where it is configured, below `login`. */
   readonly setting: string
+  /** A picture for the login page: the file that its setting `icon` names. */
+  readonly icon?: string | undefined
 }
 
 interface LoadedMethodKind<Settings> {

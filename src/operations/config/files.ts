@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Written } from '../../config/load.ts'
-import { methodNames } from '../../config/login-providers.ts'
+import { methodNames, namedProviders } from '../../config/login-providers.ts'
 import type { Draft } from '../../config/schema/schema.ts'
 import { count } from '../../kernel/count.ts'
 import { formatProblem, Invalid, type Problem } from '../../kernel/errors.ts'
@@ -123,10 +123,9 @@ async function fileChecks(
     const run = async () => ({ shown: (await readTemplates(at(pages))).shown })
     checks.push({ setting: 'pages.directory', run })
   }
-  for (const [index, provider] of (hasPage ? (login?.oidc ?? []) : []).entries()) {
-    const { icon } = provider ?? {}
+  for (const { setting, icon } of hasPage ? namedProviders(login ?? {}) : []) {
     if (icon === undefined) continue
-    checks.push({ setting: `login.oidc[${index}].icon`, run: () => ignored(readLogo(at(icon))) })
+    checks.push({ setting: `login.${setting}.icon`, run: () => ignored(readLogo(at(icon))) })
   }
   routes?.forEach((route, index) => {
     const response = route?.respond?.file

@@ -9,7 +9,8 @@ export const oidc: LoginMethodKind<OidcLogin> = {
   check: checkOidc,
   providers: ({ oidc: all = [] }) =>
     all.map((each, index) => {
-      return { name: each?.name, issuer: each?.issuer, setting: `oidc[${index}]` }
+      const { name, issuer, icon } = each ?? {}
+      return { name, issuer, icon, setting: `oidc[${index}]` }
     }),
   load: () => import('./open-oidc.ts'),
 }

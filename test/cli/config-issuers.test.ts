@@ -20,7 +20,11 @@ const good = {
 }
 
 async function check(...issuers: readonly object[]) {
-  const settings = { jwt: { secret: testSecret }, policy: { directory: resolve('policies') } }
+  const settings = {
+    application: { host: '127.0.0.1' },
+    jwt: { secret: testSecret },
+    policy: { directory: resolve('policies') },
+  }
   writeFileSync(join(scratch, 'x.yaml'), stringify({ ...settings, issuers }))
   const { code, err } = await runCommand(['config', 'check', 'x.yaml'], { cwd: scratch })
   return { code, problems: err.split('\n').filter((line) => line !== '') }

@@ -20,7 +20,11 @@ const good = {
 }
 
 async function run(command: readonly string[], ldap: object, env: Record<string, string> = {}) {
-  const settings = { jwt: { secret: testSecret }, policy: { directory: resolve('policies') } }
+  const settings = {
+    application: { host: '127.0.0.1' },
+    jwt: { secret: testSecret },
+    policy: { directory: resolve('policies') },
+  }
   writeFileSync(join(scratch, 'x.yaml'), stringify({ ...settings, login: { ldap } }))
   return runCommand([...command, 'x.yaml'], { cwd: scratch, env })
 }

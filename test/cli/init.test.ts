@@ -36,6 +36,9 @@ async function expectSound(
   expect(tests).toMatchObject({ code: 0 })
 }
 
+/** Only the reader knows the proxy or the ingress controller. */
+const warned = expect.stringMatching(/^[^\n]*list the TLS proxy in front[^\n]*\n$/)
+
 describe('postern init', () => {
   test('writes a project whose files are sound, with an account and a key', async () => {
     const cwd = await emptyDirectory()
@@ -147,6 +150,7 @@ Password of ada (empty: generate one): postern: nothing was written: the questio
         POSTERN_DATABASE__URL_FILE: 'secrets/database-url',
       },
       'postern.yaml',
+      warned,
     )
     expect(out).toContain('\ncd sub\n')
     await expectPrivate(project, out)
@@ -159,8 +163,6 @@ Password of ada (empty: generate one): postern: nothing was written: the questio
     expect({ code }).toEqual({ code: 0 })
     const values = parse(await readFile(join(cwd, 'values.yaml'), 'utf8'))
     await writeFile(join(cwd, 'postern.yaml'), stringify(values.config))
-    // Only the reader knows the ingress controller.
-    const warned = expect.stringMatching(/^[^\n]*list the TLS proxy in front[^\n]*\n$/)
     const env = { POSTERN_JWT__SECRET_FILE: 'secrets/jwt-secret' }
     await expectSound(cwd, env, 'postern.yaml', warned)
     expect(out).toContain(

@@ -33,18 +33,21 @@ export const run: RunOf<typeof configCheck> = async (input, context) => {
 /** What a gateway starts with, but probably should not. */
 export function warningsOf(config: Config): readonly string[] {
   const { warning } = modeFacts(config.application.mode, config.jwt.timeout)
-  const found = [warning, plainCookie(config), ...identityWarnings(config), ...bypassesIn(config)]
+  const found = [warning, plainHttp(config), ...identityWarnings(config), ...bypassesIn(config)]
   return found.filter((each) => each !== undefined)
 }
 
-/** Browsers drop a `Secure` cookie that comes over plain HTTP, except from their own machine. */
-function plainCookie({ application, tls, cookie, login }: Config): string | undefined {
+/** Anyone in the network reads plain HTTP, and browsers drop a `Secure` cookie that comes over it, except from their own machine. */
+function plainHttp({ application, tls, cookie, login }: Config): string | undefined {
   const { host, mode, trustedProxies } = application
-  if (!cookie.set || !modeFacts(mode, 0).secureCookie) return undefined
+  if (!modeFacts(mode, 0).secureCookie) return undefined
   if (tls !== undefined || trustedProxies.length > 0) return undefined
   if (isLoopback(host) || host === '::1') return undefined
   const whose = login.page.enabled ? 'the login page' : 'a login'
-  return `application.host: ${JSON.stringify(host)} serves plain HTTP, and browsers drop the cookie of ${whose} over plain HTTP because it is Secure, so people cannot log in; set tls, or list the TLS proxy in front in application.trustedProxies`
+  const why = cookie.set
+    ? `browsers drop the cookie of ${whose} over plain HTTP because it is Secure, so people cannot log in`
+    : 'anyone in the network can read passwords and tokens'
+  return `application.host: ${JSON.stringify(host)} serves plain HTTP, and ${why}; set tls, or list the TLS proxy in front in application.trustedProxies`
 }
 
 /** `mode dev, 1 route, 1 upstream`. */

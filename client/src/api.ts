@@ -567,6 +567,15 @@ export interface PolicyDiff {
     } | undefined
   }
   readonly notes: readonly string[]
+  /** With accounts: of each role that gains or loses at this gateway. */
+  readonly accounts?: readonly {
+    readonly roleKey: string
+    readonly gains: boolean
+    readonly loses: boolean
+    readonly enabled: number
+    readonly disabled: number
+    readonly names: readonly string[]
+  }[] | undefined
 }
 
 export interface PolicyExplain {
@@ -2415,6 +2424,8 @@ export interface Questions {
       readonly from?: string | undefined
       /** new policy (default: policy.directory of the configuration, else policies) */
       readonly to?: string | undefined
+      /** name the accounts in the configured database that gain or lose at this gateway */
+      readonly accounts?: boolean | undefined
       /** exit with 1 only if access widens at a gateway with this configuration */
       readonly 'this-gateway'?: boolean | undefined
     }
@@ -2748,6 +2759,8 @@ export interface Posts {
       readonly directory?: string | undefined
       /** old policy: a directory, a commit (git:REF or git:REF:PATH), a revision or live (default: live) */
       readonly from: string
+      /** name the accounts in the configured database that gain or lose at this gateway */
+      readonly accounts?: boolean | undefined
       /** exit with 1 only if access widens at a gateway with this configuration */
       readonly 'this-gateway'?: boolean | undefined
     }

@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { DocumentOf } from '../../src/operations/operation.ts'
 import type { policyCan, policySimulate } from '../../src/operations/policy/descriptions.ts'
@@ -192,6 +193,43 @@ test('who --accounts --names names the accounts of each role', async () => {
     out: '',
     err: expect.stringMatching(/^postern: --names needs --accounts\n/),
   })
+})
+
+test('diff --accounts names the accounts that gain or lose at this gateway', async () => {
+  const { gateway, run, add, addRoles } = await office()
+  await addRoles('clerk', 'lead', 'auditor')
+  for (const [name, role] of Object.entries({
+    ann: 'clerk',
+    bob: 'lead',
+    off: 'lead',
+    dan: 'auditor',
+  }))
+    await add(name, role)
+  await run('user disable off')
+  const changed = join(gateway.policyDirectory, '..', 'changed')
+  await cp(gateway.policyDirectory, changed, { recursive: true })
+  const file = join(changed, 'policy.csv')
+  const before = await readFile(file, 'utf8')
+  const without = before.replace(/^p, clerk, \/orders\/\*, DELETE.*\n/m, '')
+  const lines = ['p, lead, /orders/:id, POST, allow', 'p, auditor, /menu, PUT, allow', '']
+  await writeFile(file, `${without}${lines.join('\n')}`)
+  const asked = `policy diff ${basename(gateway.policyDirectory)} changed --accounts`
+
+  const { out, err } = await run(asked)
+  const { accounts } = JSON.parse((await run(`${asked} --output json`)).out)
+  const same = await run('policy diff changed changed --accounts')
+
+  expect(without).not.toBe(before)
+  expect(err).toBe('')
+  // The menu needs no permission, so an auditor gains nothing there.
+  expect(out).toContain(
+    'accounts that gain or lose:\n  -   clerk  1: ann\n  +-  lead   1: bob (and 1 disabled)\n',
+  )
+  expect(accounts).toEqual([
+    { roleKey: 'clerk', gains: false, loses: true, enabled: 1, disabled: 0, names: ['ann'] },
+    { roleKey: 'lead', gains: true, loses: true, enabled: 1, disabled: 1, names: ['bob'] },
+  ])
+  expect(same.out).toContain('accounts that gain or lose: none\n')
 })
 
 test('simulate tells what a running gateway lets the account do with the other role', async () => {

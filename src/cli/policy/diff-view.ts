@@ -1,7 +1,10 @@
 import { basename } from 'node:path'
+import type { DocumentOf } from '../../operations/operation.ts'
+import { countWords } from '../../operations/policy/account-counts.ts'
 import type { policyDiff } from '../../operations/policy/check-descriptions.ts'
 import { slowNote, slownessOf } from '../../operations/policy/engine-cost.ts'
 import { isPublished } from '../../operations/policy/versions.ts'
+import { formatTable } from '../format.ts'
 import { type Case, type Level, type Result, rulesOf } from '../report/report.ts'
 import reportRules from '../report/rules.json' with { type: 'json' }
 import { type ReportingOf, reportView } from '../report/write.ts'
@@ -10,12 +13,11 @@ import { formatAccess, summaryOf, verdictOf } from './access.ts'
 import { changesOf, describeChange, momentOf, type ShownChange } from './change-in-words.ts'
 
 const parts: ReportingOf<typeof policyDiff, readonly string[]> = {
-  text: ({ document }) => slowNote(document.engine) + formatAccess(document),
+  text: ({ document }) => textOf(document),
   err({ document }, _, output) {
     if (output === 'json') return ''
     const isFile = output !== 'text' && output !== 'github'
-    const text = isFile ? slowNote(document.engine) + formatAccess(document) : ''
-    return text + noteLines(document.notes)
+    return (isFile ? textOf(document) : '') + noteLines(document.notes)
   },
   /** The access that a new policy adds and removes. */
   report({ document, shown = [] }, { from = 'live', 'this-gateway': onlyHere }) {
@@ -30,6 +32,7 @@ const parts: ReportingOf<typeof policyDiff, readonly string[]> = {
       summary: [
         `${document.from} -> ${document.to}`,
         ...(changes.length === 0 ? [] : [summaryOf(changes)]),
+        ...accountRows(document).map((row) => row.join(' ')),
         ...notes.map((note) => `note: ${note}`),
       ],
       failsAt: 'warning',
@@ -40,6 +43,21 @@ const parts: ReportingOf<typeof policyDiff, readonly string[]> = {
   },
 }
 export const policyDiffView = reportView(parts)
+
+function textOf(document: Document): string {
+  const rows = accountRows(document)
+  const found = rows.length === 0 ? ' none\n' : `\n${formatTable(rows, '  ')}`
+  const accounts = document.accounts === undefined ? '' : `accounts that gain or lose:${found}`
+  return slowNote(document.engine) + accounts + formatAccess(document)
+}
+
+function accountRows({ accounts = [] }: Document): readonly (readonly string[])[] {
+  return accounts.map(({ roleKey, gains, loses, ...counts }) => {
+    return [`${gains ? '+' : ''}${loses ? '-' : ''}`, roleKey, countWords(counts)]
+  })
+}
+
+type Document = DocumentOf<typeof policyDiff>
 
 /** How much each matters in a report. */
 const levels: Readonly<Record<ShownChange['severity'], Level>> = {

@@ -152,11 +152,25 @@ export const policyDiff = question({
       ...{ value: 'TO', accepts: 'DIR|REVISION|live', published: true },
       description: 'new policy (default: policy.directory of the configuration, else policies)',
     },
+    accounts: {
+      description: 'name the accounts in the configured database that gain or lose at this gateway',
+    },
     'this-gateway': {
       description: 'exit with 1 only if access widens at a gateway with this configuration',
     },
   },
-  document: Type.Object({ ...difference, engine, notes: list(text) }),
+  document: Type.Object({
+    ...{ ...difference, engine, notes: list(text) },
+    accounts: Type.Optional(
+      Type.Array(
+        Type.Object({
+          ...{ roleKey: text, gains: flag, loses: flag },
+          ...{ enabled: whole, disabled: whole, names: list(text) },
+        }),
+        { description: 'With accounts: of each role that gains or loses at this gateway.' },
+      ),
+    ),
+  }),
 })
 
 const described = {

@@ -193,6 +193,7 @@ describe('the limit of a route over two replicas', () => {
     for (let turn = 0; turn < 10; turn++) expect(await call(here)).toBe('passed')
     expect(await call(here)).toBe(429)
     expect(await call(there)).toBe('passed')
+    await until(async () => (await sumsIn(redis)).includes('11'))
     await until(async () => (await call(there)) === 429)
     expect(there.upstream.requests.length).toBeLessThan(10)
   })

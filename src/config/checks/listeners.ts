@@ -7,8 +7,8 @@ import { urlOf } from './forwarding/upstreams.ts'
 /** Hosts to listen on are addresses or names, and no target is one of our own listeners. */
 export function checkListeners(draft: Draft, report: Report): void {
   const listeners = listenersOf(draft)
-  for (const { name, host } of listeners) {
-    report.check(`${name}.host`, host, (written) => hostProblem(written, name))
+  for (const { name, host, problem } of listeners) {
+    report.check(`${name}.host`, host, () => problem)
   }
   for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
     report.checkEach(`upstreams.${name}.targets`, upstream?.targets?.map(urlOf), (target) => {

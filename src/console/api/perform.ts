@@ -59,7 +59,7 @@ export type ConsoleSurroundings = Pick<Surroundings, 'cwd' | 'env' | 'shared'>
 /** More than any answer about 10,000 rules; a longer one would fill the memory of the console. */
 const maxCharacters = 64 * 1024 * 1024
 
-/** Answers a call of the person that the task names. Throws `ClientGone` when nobody reads a list any more. */
+/** Answers a call of the person that the task names. Throws `ClientGone` if the client of a list has gone. */
 export async function perform(
   task: Task,
   surroundings: ConsoleSurroundings,

@@ -127,6 +127,15 @@ async function logIn(page: Page, postern: TestPostern, username: string): Promis
   await page.keyboard.press('Enter')
 }
 
+/** A page of one application, after the login that it asks for. */
+async function openWiki({ wiki, postern }: Site, context: BrowserContext): Promise<Page> {
+  const page = await context.newPage()
+  await page.goto(`${wiki}/pages/home`)
+  await logIn(page, postern, 'editor')
+  await page.waitForURL(`${wiki}/pages/home`)
+  return page
+}
+
 describe.skipIf(program === undefined)('two applications on two hosts in Chromium', () => {
   let browser: Browser
   beforeAll(async () => {
@@ -218,10 +227,7 @@ describe.skipIf(program === undefined)('two applications on two hosts in Chromiu
       await walk(site, context, label)
 
       // The service of one application fails in three ways; the other one goes on.
-      const page = await context.newPage()
-      await page.goto(`${site.wiki}/pages/home`)
-      await logIn(page, site.postern, 'editor')
-      await page.waitForURL(`${site.wiki}/pages/home`)
+      const page = await openWiki(site, context)
       const slow = await context.newPage()
       const fails = async (at: Page, name: string, status: number) => {
         const answer = await at.goto(`${site.wiki}/pages/${name}`)
@@ -271,10 +277,7 @@ describe.skipIf(program === undefined)('two applications on two hosts in Chromiu
       await walk(site, context, label)
 
       // The proxy forwards, so it also answers for a service that is down; the login outlasts that.
-      const page = await context.newPage()
-      await page.goto(`${site.wiki}/pages/home`)
-      await logIn(page, site.postern, 'editor')
-      await page.waitForURL(`${site.wiki}/pages/home`)
+      const page = await openWiki(site, context)
       site.wikiAnswers((socket) => socket.destroy())
       const failed = page.waitForResponse(`${site.wiki}/pages/home`)
       // Chromium shows a page of its own for a response without a body, as Caddy sends.
